@@ -1,0 +1,80 @@
+# The two commands:  make demo  and  make test.  The rest is for those who work on the code.
+#
+#   make demo ARGS=--once            everything once, prints one comparison, stops
+#   make test ARGS="tests/indexer"   a part of the tests
+
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+CODE := indexer worker webapi deploy tests
+TYPED := indexer worker webapi deploy
+ARGS ?=
+
+.PHONY: demo test lint faults load fuzz evaluate bench lock docs screenshots clean
+.DEFAULT_GOAL := demo
+
+demo: .venv/runtime.stamp
+	@exec $(BIN)/phrasecom demo $(ARGS)
+
+test: lint elasticsearch chromium
+	@$(BIN)/python -m pytest -W error $(ARGS)
+
+lint: .venv/dev.stamp
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/mypy --strict $(TYPED)
+
+# Kills processes and servers in the middle of their work; minutes, not seconds.
+faults: .venv/dev.stamp elasticsearch
+	@PHRASECOM_TEST_WORLDS=100 $(BIN)/python -m pytest -W error tests/faults $(ARGS)
+
+# A running service under load; counts errors, prints latencies.
+load: .venv/dev.stamp elasticsearch
+	@$(BIN)/python -m pytest -W error tests/bench $(ARGS)
+
+# Thousands of made-up requests against a running service: no 5xx, nothing that is not described.
+fuzz: .venv/dev.stamp
+	@$(BIN)/python -m tests.webapi.run_fuzz $(ARGS)
+
+evaluate: .venv/dev.stamp
+	@$(BIN)/phrasecom evaluate $(or $(ARGS),all)
+
+bench: .venv/dev.stamp elasticsearch
+	@$(BIN)/phrasecom bench $(ARGS)
+
+lock: .venv/dev.stamp
+	@$(BIN)/python deploy/lock.py $(ARGS)
+
+docs: .venv/dev.stamp
+	@$(BIN)/python deploy/write_docs.py
+
+# The pictures in docs/images, taken anew.
+screenshots: .venv/dev.stamp chromium
+	@PHRASECOM_TEST_SCREENSHOTS=1 $(BIN)/python -m pytest -W error tests/browser/test_screenshots.py $(ARGS)
+
+clean:
+	rm -rf .venv .cache .phrasecom .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment: made once, again when a lock changes ---------------------------------------
+
+.venv/made.stamp:
+	@bash deploy/make_venv.sh $(PYTHON)
+	@touch $@
+
+.venv/runtime.stamp: .venv/made.stamp requirements.txt pyproject.toml
+	@echo "installing the locked packages into .venv ..." >&2
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/runtime.stamp requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.txt
+	@touch $@
+
+.PHONY: elasticsearch chromium
+elasticsearch: .venv/dev.stamp
+	@$(BIN)/python deploy/elasticsearch/assemble.py >/dev/null
+
+chromium:
+	@bash deploy/chromium.sh
