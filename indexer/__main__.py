@@ -1,0 +1,5 @@
+"""``python -m indexer`` is ``phrasecom``."""
+
+from indexer.main import main
+
+main()

@@ -1,0 +1,120 @@
+"""An analysed document as plain JSON values and back, the same for every engine.
+
+Weights are kept in single precision, which is what an engine computes scores in.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import orjson
+
+from indexer.documents import AnalysedDocument, Document, Salient
+from indexer.engines.names import check_id, clean
+from indexer.errors import BadInput
+
+
+def pack(analysed: AnalysedDocument) -> dict[str, Any]:
+    document = analysed.document
+    return {
+        "id": document.id,
+        "title": document.title,
+        "text": document.text,
+        "date": document.date,
+        "url": document.url,
+        "facets": {name: list(values) for name, values in document.facets.items()},
+        "acl": list(document.acl),
+        "extra": dict(document.extra),
+        "tokens": analysed.tokens,
+        "phrases": list(analysed.phrases),
+        "weights": base64.b64encode(np.array(analysed.weights, dtype="<f4").tobytes()).decode("ascii"),
+        "salient": [[s.phrase, s.salience, s.count, s.at] for s in analysed.salient],
+        "degree": analysed.degree,
+        "version": analysed.version,
+    }
+
+
+def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
+    document = Document(
+        id=packed["id"],
+        title=packed["title"],
+        text=packed["text"],
+        date=packed["date"],
+        url=packed["url"],
+        facets={name: tuple(values) for name, values in packed["facets"].items()},
+        acl=tuple(packed["acl"]),
+        extra=packed["extra"],
+    )
+    salient = tuple(
+        Salient(phrase, salience, count, tuple((field, start, end) for field, start, end in at))
+        for phrase, salience, count, at in packed["salient"]
+    )
+    return AnalysedDocument(
+        document=document,
+        tokens=packed["tokens"],
+        phrases=tuple(packed["phrases"]),
+        weights=tuple(np.frombuffer(base64.b64decode(packed["weights"]), dtype="<f4").tolist()),
+        salient=salient,
+        degree=packed["degree"],
+        version=packed["version"],
+    )
+
+
+def mended(analysed: AnalysedDocument) -> AnalysedDocument:
+    """The document as it will be read back; raises BadInput for one that cannot be stored.
+
+    Broken Unicode (a lone surrogate) is replaced, one character for one, so that offsets still fit.
+    """
+    return to_json(analysed)[0]
+
+
+def to_json(analysed: AnalysedDocument) -> tuple[AnalysedDocument, bytes]:
+    """The document as it will be read back (see ``mended``), and its bytes."""
+    check_id(analysed.document.id)
+    if len(analysed.weights) != len(analysed.phrases):
+        raise BadInput(f"document {analysed.document.id!r} has phrases without weights", fix="analyse it again")
+    try:
+        return analysed, orjson.dumps(pack(analysed))
+    except TypeError:
+        pass
+    whole = _mend_document(analysed)
+    try:
+        return whole, orjson.dumps(pack(whole))
+    except TypeError as error:
+        raise BadInput(
+            f"document {analysed.document.id!r} cannot be stored as JSON: {error}", fix="keep plain values in extra"
+        ) from None
+
+
+def from_json(data: bytes) -> AnalysedDocument:
+    return unpack(orjson.loads(data))
+
+
+def may_read(acl: tuple[str, ...] | list[str], groups: frozenset[str] | None) -> bool:
+    return groups is None or not acl or not groups.isdisjoint(acl)
+
+
+def _mend_document(analysed: AnalysedDocument) -> AnalysedDocument:
+    fields = _mend(asdict(analysed.document))
+    fields["acl"] = tuple(fields["acl"])
+    return replace(
+        analysed,
+        document=Document(**fields),
+        tokens=_mend(analysed.tokens),
+        phrases=tuple(_mend(list(analysed.phrases))),
+        salient=tuple(replace(s, phrase=_mend(s.phrase)) for s in analysed.salient),
+    )
+
+
+def _mend(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {str(_mend(key)): _mend(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mend(item) for item in value]
+    return value

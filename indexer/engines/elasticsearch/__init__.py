@@ -1,0 +1,1 @@
+"""The Elasticsearch engine: an alias a name, one concrete index an epoch."""

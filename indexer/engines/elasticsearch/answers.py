@@ -1,0 +1,81 @@
+"""Reading what Elasticsearch answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from indexer.engines.base import Hit, Neighbourhood, NeighbourhoodRequest, SearchResult
+from indexer.engines.codec import unpack
+from indexer.engines.elasticsearch.bodies import boost_of, packed_source, unpack_card
+from indexer.engines.intervals import Interval
+from indexer.engines.names import facet_prefix
+from indexer.engines.query import Sort
+
+
+def search_result(
+    answer: Mapping[str, Any],
+    facets: Sequence[str],
+    order: Sequence[Sort],
+    histograms: Sequence[Interval],
+    flat: float | None,
+) -> SearchResult:
+    """``flat``: the score of every hit, where it was not asked for."""
+    hits = []
+    place = next((i for i, key in enumerate(order) if key.key == "score"), None)
+    for hit in answer["hits"]["hits"]:
+        analysed = unpack(packed_source(hit["_source"]))
+        score = flat or 0.0 if place is None else float(hit["sort"][place])
+        hits.append(Hit(analysed.document.id, score, analysed))
+    counts = {name: _counts(answer["aggregations"][str(i)]["buckets"], name) for i, name in enumerate(facets)}
+    dated = {interval: _dated(answer["aggregations"][f"date {i}"]) for i, interval in enumerate(histograms)}
+    return SearchResult(answer["hits"]["total"]["value"], tuple(hits), counts, dated)
+
+
+def _dated(histogram: Mapping[str, Any]) -> dict[int, int]:
+    return {int(bucket["key"]): bucket["doc_count"] for bucket in histogram["buckets"]}
+
+
+def _counts(buckets: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
+    prefix = facet_prefix(name)
+    return {bucket["key"][len(prefix) :]: bucket["doc_count"] for bucket in buckets}
+
+
+def neighbourhood(answer: Mapping[str, Any], request: NeighbourhoodRequest, phrases: Sequence[str]) -> Neighbourhood:
+    hits = {hit["sort"][1]: hit for hit in answer.get("hits", {}).get("hits", ())}
+    included = [name for name in dict.fromkeys(request.include) if name in hits]
+    totals = {name: hit["sort"][0] for name, hit in hits.items()}
+    unreached = 0
+    for name in included:  # pinned to the top, whatever their own total is
+        scores = hits[name].get("matched_queries", {})
+        if _reached(scores, phrases, request):
+            totals[name] = sum(scores.values())
+        else:
+            del totals[name]
+            unreached += 1
+    ranked = sorted(totals, key=lambda name: (-totals[name], name))[: request.limit] if included else list(totals)
+    chosen = set(included)
+    ids = included + [name for name in ranked[: request.limit] if name not in chosen]
+
+    cards = [unpack_card(hits[name]["fields"]["card"][0]) for name in ids]
+    scores_of = [hits[name].get("matched_queries", {}) for name in ids]
+    rows = np.array([int(row) for scores in scores_of for row in scores], dtype=np.int64)
+    boosts = np.array([boost_of(request, phrase) for phrase in phrases], dtype=np.float64)
+    boosted = np.array([score for scores in scores_of for score in scores.values()], dtype=np.float64)
+    return Neighbourhood(
+        ids=tuple(ids),
+        titles=tuple(title for _, title in cards),
+        degrees=np.array([degree for degree, _ in cards], dtype=np.float64),
+        phrases=tuple(phrases),
+        rows=rows,
+        columns=np.repeat(np.arange(len(ids), dtype=np.int64), [len(scores) for scores in scores_of]),
+        weights=boosted / boosts[rows],
+        reached=answer.get("hits", {}).get("total", {"value": 0})["value"] - unreached,
+    )
+
+
+def _reached(scores: Mapping[str, float], phrases: Sequence[str], request: NeighbourhoodRequest) -> bool:
+    held = [phrases[int(row)] for row in scores]
+    return any(phrase in request.a for phrase in held) and any(phrase in request.b for phrase in held)

@@ -1,0 +1,112 @@
+"""A new epoch of an Elasticsearch index in the making."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from elasticsearch import NotFoundError
+
+from indexer.documents import AnalysedDocument
+from indexer.engines.base import Build, IndexInfo
+from indexer.engines.elasticsearch import bodies
+from indexer.engines.elasticsearch.client import LONG
+from indexer.engines.elasticsearch.holding import Hold, promise
+from indexer.engines.elasticsearch.writing import Feed
+from indexer.errors import IndexBusy, PhraseComError
+from indexer.phrases.model import PhraseModel
+
+if TYPE_CHECKING:
+    from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+
+FORMAT = 1
+MODEL_CHUNK = 8_000_000
+
+
+class ElasticsearchBuild(Build):
+    """The current epoch takes no documents from the start to ``commit`` or ``abort`` (see ``holding``).
+
+    A later build of the same name takes over: this one then ends with IndexBusy.
+
+    Documents are written through an alias of the build's own, so that nothing brings back an index
+    that was removed.
+    """
+
+    def __init__(self, engine: ElasticsearchEngine, index: str) -> None:
+        self._engine, self._index = engine, index
+        version = time.strftime("%Y%m%d%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
+        self._documents = f"{engine.alias(index)}.{version}"
+        self._model = f"{engine.model_alias(index)}.{version}"
+        self._door = f"{self._documents}.building"
+        client = engine.connection.client
+        with engine.connection.telling():
+            leftovers = engine.concretes(index, in_use=False)
+            if leftovers:
+                client.indices.delete(index=leftovers, ignore_unavailable=True)
+            definition = bodies.document_index(engine.shards, engine.replicas)
+            client.indices.create(index=self._documents, **definition, aliases={self._door: {}})
+            alive = promise(engine.build_lease)
+            client.indices.create(index=self._model, **bodies.model_index(engine.replicas, alive))
+            self._hold = Hold(engine, index, self._model, self._door)
+        self._feed = Feed(engine.connection)
+        self._done = False
+
+    def write(self, documents: Iterable[AnalysedDocument]) -> None:
+        for analysed in documents:
+            source = bodies.document_source(analysed)
+            self._feed.put({"_index": self._door, "_id": source["id"], "_source": source})
+
+    def commit(self, model: PhraseModel, info: IndexInfo) -> None:
+        self._feed.finish()
+        client = self._engine.connection.client.options(request_timeout=LONG)
+        try:
+            with self._engine.connection.telling():
+                meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
+                client.indices.put_mapping(index=self._documents, meta=meta)
+                client.indices.forcemerge(index=self._documents, max_num_segments=1)
+                client.indices.put_settings(index=self._documents, settings={"refresh_interval": "1s"})
+                client.indices.refresh(index=[self._documents, self._model])
+                self._hold.check()
+                client.indices.update_aliases(actions=self._swap())
+        except NotFoundError:
+            raise IndexBusy(f"another build of index {self._index!r} took over", fix="try again later") from None
+        self._done = True
+        self._hold.end()
+
+    def abort(self) -> None:
+        if self._done:
+            return
+        self._done = True
+        self._feed.stop()
+        try:
+            with self._engine.connection.telling():
+                self._hold.give_up()
+                self._engine.connection.client.indices.delete(
+                    index=[self._documents, self._model], ignore_unavailable=True
+                )
+        except PhraseComError:  # out of reach: the next build removes what is left
+            pass
+
+    def _save_model(self, client: Any, model: PhraseModel) -> dict[str, Any]:
+        data = model.to_bytes()
+        starts = range(0, len(data), MODEL_CHUNK)
+        for number, start in enumerate(starts):
+            chunk = base64.b64encode(data[start : start + MODEL_CHUNK]).decode("ascii")
+            client.index(index=self._model, id=str(number), document={"data": chunk})
+        checksum = hashlib.sha256(data).hexdigest()
+        return {"model": {"index": self._model, "chunks": len(starts), "sha256": checksum}}
+
+    def _swap(self) -> list[dict[str, Any]]:
+        """One step for readers: the new epoch comes in and the old one goes."""
+        engine, index = self._engine, self._index
+        return [
+            *({"remove_index": {"index": name}} for name in engine.concretes(index, in_use=True)),
+            {"remove": {"index": self._documents, "alias": self._door}},
+            {"add": {"index": self._documents, "alias": engine.alias(index)}},
+            {"add": {"index": self._model, "alias": engine.model_alias(index)}},
+        ]

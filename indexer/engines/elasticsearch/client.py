@@ -1,0 +1,118 @@
+"""Talking to Elasticsearch: one client, and every way it can fail told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from elasticsearch import (
+    ApiError,
+    AuthenticationException,
+    AuthorizationException,
+    Elasticsearch,
+    NotFoundError,
+    OrjsonSerializer,
+    TransportError,
+    UnsupportedProductError,
+)
+
+from indexer.errors import BadParameter, BadSetting, EngineUnavailable, PhraseComError, TooSlow, UnsupportedVersion
+
+SUPPORTED = (8, 9)
+LONG = 3600.0
+"""Seconds for what takes its time, such as merging a whole index."""
+
+
+class PartialAnswer(EngineUnavailable):
+    """Some shard did not answer: its node went away, or its index is just being removed."""
+
+
+class Connection:
+    """The client, and what it knows of its server."""
+
+    def __init__(self, url: str, timeout: float, **options: Any) -> None:
+        self.url = url
+        try:
+            self.client = Elasticsearch(
+                url,
+                serializer=OrjsonSerializer(),
+                request_timeout=timeout,
+                http_compress=False,
+                max_retries=3,
+                retry_on_status=(429, 502, 503),
+                **options,
+            )
+        except ValueError as error:
+            raise BadSetting(f"{url!r} is no address of Elasticsearch: {error}", fix="write http://HOST:9200") from None
+        self._version: str | None = None
+
+    def version(self) -> str:
+        """Asked for once; nothing else is sent to a server that is too old or too new."""
+        if self._version is None:
+            with self.telling():
+                self._version = check_version(self.url, self.client.info().body)
+        return self._version
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Turn the client's errors into ours. A missing index passes through: its meaning is the caller's."""
+        try:
+            yield
+        except NotFoundError:
+            raise
+        except UnsupportedProductError as error:
+            raise UnsupportedVersion(
+                f"{self.url} is not Elasticsearch: {error}", fix="give another --engine"
+            ) from error
+        except (AuthenticationException, AuthorizationException) as error:
+            reason = f"Elasticsearch at {self.url} refuses us ({error.status_code})"
+            raise BadSetting(reason, fix="check the user, password or API key") from error
+        except ApiError as error:
+            raise _told(self.url, error) from error
+        except TransportError as error:
+            raise self.unavailable(_first_line(error)) from error
+
+    def unavailable(self, reason: str) -> EngineUnavailable:
+        return EngineUnavailable(
+            f"Elasticsearch at {self.url} does not answer ({reason})", fix="start it, or give another --engine"
+        )
+
+    def partial(self, reason: str) -> PartialAnswer:
+        return PartialAnswer(
+            f"Elasticsearch at {self.url} has no whole answer ({reason})", fix="look at its health and try again"
+        )
+
+    def whole(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer, if every shard has had its say: a partial one would pass for a full one."""
+        failed = answer.get("_shards", {}).get("failed", 0)
+        if failed:
+            raise self.partial(f"{failed} shards failed")
+        if answer.get("timed_out"):
+            raise TooSlow("Elasticsearch searched longer than it may", fix="ask for less, or raise query_seconds")
+        return answer
+
+
+def check_version(url: str, info: Mapping[str, Any]) -> str:
+    number = str(info.get("version", {}).get("number", "?"))
+    if number.partition(".")[0] not in map(str, SUPPORTED):
+        raise UnsupportedVersion(
+            f"{url} runs version {number}", fix=f"use Elasticsearch {' or '.join(map(str, SUPPORTED))}"
+        )
+    return number
+
+
+def _told(url: str, error: ApiError) -> PhraseComError:
+    reason = _first_line(error)
+    if error.status_code == 400 and "media_type_header_exception" in str(error):
+        return UnsupportedVersion(
+            f"the installed client does not speak to {url}",
+            fix="pip install 'elasticsearch<9' for a server of version 8",
+        )
+    if error.status_code == 400:
+        return BadParameter(f"Elasticsearch refused the request: {reason}")
+    return EngineUnavailable(f"Elasticsearch at {url} failed: {reason}", fix="look into its log and try again")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:300]

@@ -1,0 +1,82 @@
+"""Reading an embedded index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indexer.documents import AnalysedDocument
+from indexer.engines.base import (
+    Groups,
+    Neighbourhood,
+    NeighbourhoodRequest,
+    Reader,
+    SearchResult,
+    Selection,
+    order_of,
+)
+from indexer.engines.codec import may_read
+from indexer.engines.intervals import Interval
+from indexer.engines.names import is_id
+from indexer.engines.query import Sort
+from indexer.engines.tantivy import index as store
+from indexer.engines.tantivy import pages, queries
+from indexer.engines.tantivy.epoch import OpenEpoch
+from indexer.engines.tantivy.neighbours import neighbourhood
+from indexer.phrases.model import PhraseModel
+
+if TYPE_CHECKING:
+    from indexer.engines.tantivy.engine import TantivyEngine
+
+SCAN_BATCH = 500
+
+
+class TantivyReader(Reader):
+    def __init__(self, engine: TantivyEngine, epoch: OpenEpoch) -> None:
+        self._engine, self._epoch = engine, epoch
+        self.info = epoch.info()
+
+    @property
+    def model(self) -> PhraseModel:  # type: ignore[override]  # read once asked for, the same for every reader
+        return self._epoch.model
+
+    def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
+        self._engine.requests += 1
+        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
+        found = store.fetch(self._epoch.state().searcher, self._epoch.schema, wanted)
+        readable = {name: a for name, a in found.items() if may_read(a.document.acl, groups)}
+        return [readable.get(name) for name in ids]
+
+    def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
+        ids = self._epoch.state().snapshot.sorted_ids()
+        for first in range(0, len(ids), SCAN_BATCH):
+            for analysed in self.fetch(ids[first : first + SCAN_BATCH], groups):
+                if analysed is not None:
+                    yield analysed
+
+    def search(
+        self,
+        selection: Selection,
+        *,
+        size: int = 10,
+        offset: int = 0,
+        facets: Sequence[str] = (),
+        groups: Groups = None,
+        sort: Sequence[Sort] = (),
+        histograms: Sequence[Interval] = (),
+    ) -> SearchResult:
+        self._engine.requests += 1
+        searcher = self._epoch.state().searcher
+        query = queries.selection_query(self._epoch.schema, selection, groups)
+        order, flat = order_of(selection, sort)
+        total, hits = pages.page(searcher, query, offset, size, order, flat or 0.0)
+        return SearchResult(
+            total,
+            tuple(hits),
+            {name: pages.count_facet(searcher, query, name) for name in facets},
+            {interval: pages.count_dates(searcher, query, interval) for interval in histograms},
+        )
+
+    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        self._engine.requests += 1
+        return neighbourhood(self._epoch.state().snapshot, self._epoch.row, request)

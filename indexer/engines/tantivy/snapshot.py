@@ -1,0 +1,108 @@
+"""The graph of an epoch together with what has changed since: one state of an embedded index.
+
+Documents of the epoch keep their numbers; added ones are numbered after them, by id ascending.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.engines.codec import may_read
+from indexer.engines.tantivy.delta import Delta
+from indexer.engines.tantivy.graph import Graph
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    graph: Graph
+    delta: Delta
+
+    @property
+    def size(self) -> int:
+        """How many document numbers there are, those of documents now gone included."""
+        return len(self.graph) + len(self.delta.added)
+
+    @property
+    def live(self) -> int:
+        return self.size - len(self.delta.gone)
+
+    @cached_property
+    def drift(self) -> float:
+        """Documents added, replaced or deleted, as a share of the epoch's."""
+        replaced = sum(self.graph.ids.find(name) in self.delta.gone for name in self.delta.added)
+        return (len(self.delta.added) + len(self.delta.gone) - replaced) / max(len(self.graph), 1)
+
+    @cached_property
+    def added_ids(self) -> list[str]:
+        return sorted(self.delta.added)
+
+    @cached_property
+    def added_numbers(self) -> dict[str, int]:
+        return {name: len(self.graph) + i for i, name in enumerate(self.added_ids)}
+
+    @cached_property
+    def added_postings(self) -> dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]]:
+        """Phrase -> numbers of the added documents that hold it, and its weight in each."""
+        found: dict[str, tuple[list[int], list[float]]] = {}
+        for name, number in self.added_numbers.items():
+            document = self.delta.added[name]
+            for phrase, weight in zip(document.phrases, document.weights, strict=True):
+                documents, weights = found.setdefault(phrase, ([], []))
+                documents.append(number)
+                weights.append(weight)
+        return {p: (np.array(d, dtype=np.int32), np.array(w, dtype=np.float32)) for p, (d, w) in found.items()}
+
+    @cached_property
+    def id_order(self) -> NDArray[np.float64] | None:
+        """A value for each document that grows with its id, shape (size,); None when its own number does."""
+        if not self.delta.added:
+            return None
+        step = 1.0 / (len(self.added_ids) + 1)
+        between = [self.graph.ids.position(name) - 1.0 + (i + 1) * step for i, name in enumerate(self.added_ids)]
+        return np.concatenate([np.arange(len(self.graph), dtype=np.float64), between])
+
+    @cached_property
+    def _alive(self) -> NDArray[np.bool_]:
+        alive = np.ones(self.size, dtype=np.bool_)
+        alive[list(self.delta.gone)] = False
+        return alive
+
+    def visible(self, groups: frozenset[str] | None) -> NDArray[np.bool_] | None:
+        """Which documents are alive and readable by these groups, shape (size,); None when all are."""
+        readable = self.graph.readable(groups)
+        if readable is None and not self.delta.gone and not self.delta.added:
+            return None
+        visible = self._alive.copy()
+        if readable is not None:
+            visible[: len(self.graph)] &= readable
+        for name, number in self.added_numbers.items():
+            visible[number] = may_read(self.delta.added[name].acl, groups)
+        return visible
+
+    def number(self, name: str) -> int:
+        """The document's number, or -1; one that is gone may still have its number."""
+        return self.added_numbers[name] if name in self.delta.added else self.graph.ids.find(name)
+
+    def sorted_ids(self) -> list[str]:
+        """Every live id ascending."""
+        numbers = np.flatnonzero(self._alive)
+        kept = self.graph.ids.take(numbers[numbers < len(self.graph)])
+        return sorted([*kept, *self.added_ids]) if self.added_ids else kept
+
+    def describe(self, numbers: NDArray[np.int64]) -> tuple[list[str], list[str], NDArray[np.float64]]:
+        """Ids, titles and degrees of documents, in the order given."""
+        graph, old = self.graph, numbers < len(self.graph)
+        if len(graph):
+            some = np.where(old, numbers, 0)  # an added document is filled in below
+            ids, titles, degrees = graph.ids.take(some), graph.titles.take(some), graph.degrees[some]
+        else:
+            ids, titles, degrees = [""] * len(numbers), [""] * len(numbers), np.zeros(len(numbers))
+        for i in np.flatnonzero(~old).tolist():
+            ids[i] = self.added_ids[int(numbers[i]) - len(graph)]
+            document = self.delta.added[ids[i]]
+            titles[i], degrees[i] = document.title, document.degree
+        return ids, titles, degrees

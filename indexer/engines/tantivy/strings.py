@@ -1,0 +1,60 @@
+"""Many strings in two arrays, so that they can be memory-mapped and read one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Strings:
+    """String i is the UTF-8 of ``blob[starts[i]:starts[i + 1]]``."""
+
+    starts: NDArray[np.int64]
+    """Shape (strings + 1,)."""
+    blob: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> Strings:
+        encoded = [string.encode() for string in strings]
+        starts = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(string) for string in encoded], out=starts[1:])
+        return cls(starts, np.frombuffer(b"".join(encoded), dtype=np.uint8))
+
+    @cached_property
+    def _bytes(self) -> memoryview:
+        return self.blob.data
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, i: int) -> str:
+        return str(self._bytes[int(self.starts[i]) : int(self.starts[i + 1])], "utf-8")
+
+    def take(self, numbers: NDArray[np.integer]) -> list[str]:
+        data = self._bytes
+        ends = self.starts[numbers + 1].tolist()
+        return [str(data[start:end], "utf-8") for start, end in zip(self.starts[numbers].tolist(), ends, strict=True)]
+
+    def all(self) -> list[str]:
+        return self.take(np.arange(len(self)))
+
+    def position(self, string: str) -> int:
+        """Where it stands, or would stand, in strings that are sorted by code point."""
+        wanted, low, high = string.encode("utf-8", "surrogatepass"), 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if bytes(self._bytes[int(self.starts[middle]) : int(self.starts[middle + 1])]) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def find(self, string: str) -> int:
+        """Its number in sorted strings, or -1."""
+        at = self.position(string)
+        return at if at < len(self) and self[at] == string else -1

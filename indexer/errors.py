@@ -1,0 +1,164 @@
+"""The one error tree. Every error a user can meet has a stable code and names its fix.
+
+PhraseComError
+├── BadRequest                400
+│   ├── BadSetting            400  bad-setting
+│   ├── BadSide               400  bad-side
+│   ├── BadParameter          400  bad-parameter
+│   ├── BadInput              400  bad-input
+│   ├── UnknownMethod         400  unknown-method
+│   └── TooLarge              413  too-large
+├── Unauthorized              401  unauthorized
+├── Forbidden                 403  forbidden
+│   └── UnknownHost           403  unknown-host
+├── NotFound                  404
+│   ├── UnknownIndex          404  unknown-index
+│   ├── UnknownDocument       404  unknown-document
+│   └── UnknownJob            404  unknown-job
+├── Expired                   410  expired
+├── IndexBusy                 409  index-busy          (retryable)
+├── EpochChanged              409  epoch-changed       (retryable)
+├── CorruptIndex              500  corrupt-index
+├── UnsupportedVersion        500  unsupported-version
+├── TooSlow                   504  time-limit
+└── Unavailable               503  unavailable         (retryable)
+    ├── EngineUnavailable     503  engine-unavailable  (retryable)
+    ├── StoreUnavailable      503  store-unavailable   (retryable)
+    └── Overloaded            429  overloaded          (retryable)
+        └── RateLimited       429  rate-limited        (retryable)
+"""
+
+from __future__ import annotations
+
+
+class PhraseComError(Exception):
+    """A failure that can be told to a user in one line."""
+
+    code = "internal"
+    status = 500
+    retryable = False
+
+    def __init__(self, detail: str, *, fix: str = "") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.detail}; {self.fix}" if self.fix else self.detail
+
+
+class BadRequest(PhraseComError):
+    code, status = "bad-request", 400
+
+
+class BadSetting(BadRequest):
+    code = "bad-setting"
+
+
+class BadSide(BadRequest):
+    code = "bad-side"
+
+
+class BadParameter(BadRequest):
+    code = "bad-parameter"
+
+
+class BadInput(BadRequest):
+    code = "bad-input"
+
+
+class UnknownMethod(BadRequest):
+    code = "unknown-method"
+
+
+class TooLarge(BadRequest):
+    code, status = "too-large", 413
+
+
+class Unauthorized(PhraseComError):
+    code, status = "unauthorized", 401
+
+
+class Forbidden(PhraseComError):
+    code, status = "forbidden", 403
+
+
+class UnknownHost(Forbidden):
+    code = "unknown-host"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"this server is not {host[:100]!r}", fix="call it by its own name, or set allowed_hosts")
+
+
+class NotFound(PhraseComError):
+    code, status = "not-found", 404
+
+
+class UnknownIndex(NotFound):
+    code = "unknown-index"
+
+    def __init__(self, index: str) -> None:
+        super().__init__(f"no index named {index!r}", fix=f"make it with: phrasecom index PATH --index {index}")
+
+
+class UnknownDocument(NotFound):
+    code = "unknown-document"
+
+    def __init__(self, index: str, *ids: str) -> None:
+        names = ", ".join(repr(i) for i in ids[:3]) + (" ..." if len(ids) > 3 else "")
+        super().__init__(
+            f"no document {names} in index {index!r}", fix=f"find ids with: phrasecom search WORDS --index {index}"
+        )
+
+
+class UnknownJob(NotFound):
+    code = "unknown-job"
+
+
+class Expired(PhraseComError):
+    code, status = "expired", 410
+
+
+class IndexBusy(PhraseComError):
+    code, status, retryable = "index-busy", 409, True
+
+
+class EpochChanged(PhraseComError):
+    code, status, retryable = "epoch-changed", 409, True
+
+
+class CorruptIndex(PhraseComError):
+    code = "corrupt-index"
+
+
+class UnsupportedVersion(PhraseComError):
+    code = "unsupported-version"
+
+
+class TooSlow(PhraseComError):
+    code, status = "time-limit", 504
+
+
+class Unavailable(PhraseComError):
+    code, status, retryable = "unavailable", 503, True
+
+
+class EngineUnavailable(Unavailable):
+    code = "engine-unavailable"
+
+
+class StoreUnavailable(Unavailable):
+    code = "store-unavailable"
+
+
+class Overloaded(Unavailable):
+    code, status = "overloaded", 429
+
+
+class RateLimited(Overloaded):
+    code = "rate-limited"
+
+    def __init__(self, per_minute: int, seconds: float) -> None:
+        """``seconds``: how long to wait."""
+        super().__init__(f"more than {per_minute} requests a minute", fix="wait as long as Retry-After says")
+        self.seconds = seconds

@@ -1,0 +1,134 @@
+"""The command ``phrasecom``: finds a command by name and imports only that room.
+
+Exit status: 0 done; 1 it failed, or some records were left out; 2 the command line or a setting
+is wrong; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import click
+
+from indexer import __version__
+from indexer.errors import BadParameter, BadSetting, BadSide, PhraseComError, UnknownMethod
+
+USAGE_ERRORS = (BadSetting, BadParameter, BadSide, UnknownMethod)
+
+
+class Place(NamedTuple):
+    """Where a command is, and its line in ``phrasecom --help``."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Place] = {
+    "index": Place("indexer.commands", "Make an index from files, a folder or standard input."),
+    "attach": Place("indexer.commands", "Make an index from an existing Elasticsearch index."),
+    "add": Place("indexer.commands", "Add or replace documents."),
+    "delete": Place("indexer.commands", "Delete documents, or a whole index."),
+    "refresh": Place("indexer.commands", "Mine phrases again and start a new epoch."),
+    "export": Place("indexer.commands_read", "Write an index's graph or documents to a file."),
+    "phrases": Place("indexer.commands_read", "Show the phrases of an index or of a document."),
+    "search": Place("indexer.commands_read", "Find documents by words."),
+    "compare": Place("worker.commands", "Say what two documents share and what sets each apart."),
+    "evaluate": Place("worker.evaluate.commands", "Measure quality: methods, masked phrases, mined phrases."),
+    "bench": Place("worker.bench.commands", "Measure speed, both sides of every ratio in one run."),
+    "worker": Place("worker.commands", "Run a worker that computes what the service asks for."),
+    "serve": Place("webapi.commands", "Serve the HTTP API and the search page."),
+    "keys": Place("webapi.commands_keys", "Make, list and remove API keys of the service."),
+    "demo": Place("webapi.commands", "Show all of it on this machine, with Python docstrings."),
+    "doctor": Place("indexer.doctor", "Say what is set up, what is not, and how to mend it."),
+}
+"""Static, so that listing the commands imports none of them; a command is ``NAME_command`` in its module."""
+
+
+@dataclass
+class State:
+    """What the options of a command tell the entry point."""
+
+    debug: bool = False
+
+
+class Rooms(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name].module)
+        command = getattr(module, f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {near[0]}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.help) for name, place in COMMANDS.items()])
+
+
+@click.group(
+    cls=Rooms,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Why this result: the phrases two documents share and the phrases that set each apart.",
+    epilog="phrasecom COMMAND --help tells more; settings are in docs/settings.md.",
+)
+@click.version_option(__version__, prog_name="phrasecom")
+def cli() -> None:
+    pass
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit status; every failure is one line on stderr."""
+    state = State()
+    try:
+        status = cli.main(arguments, prog_name="phrasecom", standalone_mode=False, obj=state)
+        return status if isinstance(status, int) else 0
+    except click.UsageError as error:
+        hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
+        return _complain(error.format_message().rstrip(".") + hint, 2)
+    except click.ClickException as error:
+        return _complain(error.format_message(), 1)
+    except (KeyboardInterrupt, click.Abort):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has enough; what is left in the buffer must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except PhraseComError as error:
+        if state.debug:
+            raise
+        return _complain(str(error), 2 if isinstance(error, USAGE_ERRORS) else 1)
+    except Exception as error:  # the last resort: a user never sees a stack trace
+        if state.debug:
+            raise
+        return _complain(f"internal error: {type(error).__name__}: {error}; run it again with --debug to see where", 1)
+
+
+def _complain(message: str, status: int) -> int:
+    from indexer.logs import redact
+
+    line = " ".join(redact(message).split())
+    click.echo(f"phrasecom: {line}", err=True)
+    return status
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""From tokens to phrases: mining, quality, segmentation, salience, and the model that is kept."""

@@ -1,0 +1,142 @@
+"""The last pass of mining: frequencies, degrees, pairs and spellings of the phrases, into a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.documents import PAIR
+from indexer.phrases.acronyms import as_lines
+from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches
+from indexer.phrases.mining import Mined
+from indexer.phrases.model import PhraseModel, pack
+from indexer.phrases.pairs import close_pairs
+from indexer.phrases.phraseset import PhraseSet, gains
+from indexer.phrases.reading import Reading, edges_of, weights_of
+from indexer.phrases.spelling import spellings
+from indexer.phrases.topics import PhrasePlaces, Topics, learn_topics
+
+PAIR_QUALITY = 0.25
+"""Both members of a pair are phrases of at least this quality."""
+
+
+def build_model(corpus: Corpus, mined: Mined, settings: Mapping[str, object], progress: Progress) -> PhraseModel:
+    """Two readings of the coded corpus: one to find the pairs, one to weigh all edges."""
+    phrases, vocabulary = mined.phrases, len(corpus.lemmas)
+    names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
+    displays = spellings(corpus, phrases)
+    pairs = sorted(_pairs(corpus, phrases, names, vocabulary), key=lambda pair: (names[pair[0]], names[pair[1]]))
+    draft = _draft(corpus, mined, settings, names, displays, pairs)
+    return _weighed(corpus, draft, progress)
+
+
+def _pairs(corpus: Corpus, phrases: PhraseSet, names: list[str], vocabulary: int) -> set[tuple[int, int]]:
+    matcher = phrases.matcher(vocabulary)
+    pairs: set[tuple[int, int]] = set()
+    for first, last in batches(corpus):
+        words, marks = batch_tokens(corpus, first, last)
+        document = np.repeat(np.arange(last - first), np.diff(corpus.offsets[first : last + 1]))
+        found = matcher.all(words, marks)
+        found = found.where(matcher.segments(len(words), found))
+        _, one, other, _ = close_pairs(document[found.position], found.position, found.phrase)
+        good = phrases.quality >= PAIR_QUALITY
+        pairs |= {
+            (a, b)
+            for a, b in zip(one.tolist(), other.tolist(), strict=True)
+            if good[a] and good[b] and _worth(names[a], names[b])
+        }
+    return pairs
+
+
+def _worth(one: str, other: str) -> bool:
+    """Says a pair more than its members? Not when one holds the other, nor two bare words."""
+    return (" " in one or " " in other) and f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
+
+
+def _draft(
+    corpus: Corpus,
+    mined: Mined,
+    settings: Mapping[str, object],
+    names: list[str],
+    displays: list[str],
+    pairs: list[tuple[int, int]],
+) -> PhraseModel:
+    """The model before frequencies and degrees are known."""
+    phrases = mined.phrases
+    spelled = [np.concatenate([phrases.spelled(a), phrases.spelled(b)]) for a, b in pairs]
+    lengths = np.concatenate([phrases.lengths, [len(words) for words in spelled]]).astype(np.int64)
+    size = phrases.size + len(pairs)
+    pair_quality = np.array([np.sqrt(phrases.quality[a] * phrases.quality[b]) for a, b in pairs], dtype=np.float32)
+    held = int((np.diff(corpus.offsets) > 0).sum())
+    return PhraseModel(
+        settings=settings,
+        documents=held,
+        average_length=corpus.tokens / held if held else 0.0,
+        phrases=names + [f"{names[a]}{PAIR}{names[b]}" for a, b in pairs],
+        displays=displays + [f"{displays[a]} + {displays[b]}" for a, b in pairs],
+        frequency=np.zeros(size, dtype=np.int32),
+        quality=np.concatenate([phrases.quality, pair_quality]).astype(np.float32),
+        degree=np.zeros(size),
+        background=np.zeros(size),
+        words=corpus.lemmas,
+        word_frequency=mined.document_frequency,
+        extra={
+            "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            "phrase_words": np.concatenate([phrases.words, *spelled]).astype(np.int32),
+            "gain": gains(phrases.quality, phrases.lengths).astype(np.float32),
+            "nested": phrases.nested,
+            "members": np.array(pairs, dtype=np.int32).reshape(-1, 2),
+            "acronyms": pack(as_lines(mined.acronyms)),
+        },
+    )
+
+
+def _weighed(corpus: Corpus, draft: PhraseModel, progress: Progress) -> PhraseModel:
+    """Frequencies, degrees and background of all phrases."""
+    reading = Reading(draft)
+    size = len(draft.phrases)
+    frequency, degree, spread = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
+    edges = 0
+    topics = learn_topics(
+        corpus.words,
+        corpus.offsets,
+        draft.word_frequency,
+        documents=draft.documents,
+        average_length=draft.average_length,
+    )
+    places = PhrasePlaces(topics, size)
+    for first, last in batches(corpus):
+        words, marks = batch_tokens(corpus, first, last)
+        lengths = np.diff(corpus.offsets[first : last + 1])
+        document = np.repeat(np.arange(last - first), lengths)
+        found = reading.matcher.all(words, marks)
+        chosen = reading.matcher.segments(len(words), found)
+        here = edges_of(reading, found, chosen, document, marks)
+        weight = weights_of(reading, here, words, document, lengths)
+        document_degree = np.bincount(here.document, weight, minlength=last - first)
+        frequency += np.bincount(here.phrase, minlength=size)
+        degree += np.bincount(here.phrase, weight, minlength=size)
+        spread += np.bincount(here.phrase, weight / np.sqrt(document_degree[here.document]), minlength=size)
+        edges += len(here.phrase)
+        places.add(words, document, lengths, here.document, here.phrase)
+        progress("weigh", last, corpus.documents)
+    background = np.divide(spread, np.sqrt(degree), out=np.zeros(size), where=degree > 0)
+    return replace(
+        draft,
+        frequency=frequency.astype(np.int32),
+        degree=degree,
+        background=background,
+        settings={**draft.settings, "edges": edges},
+        extra={**draft.extra, **_topic_arrays(topics), "places": places.means(frequency)},
+    )
+
+
+def _topic_arrays(topics: Topics) -> dict[str, NDArray[np.generic]]:
+    return {
+        "topic_words": np.flatnonzero(topics.words >= 0).astype(np.int32),
+        "topic_vectors": topics.vectors.astype(np.float16),
+        "topic_middle": topics.middle,
+    }

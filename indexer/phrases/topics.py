@@ -1,0 +1,162 @@
+"""Topics: where words, phrases and texts stand in the corpus as a whole, in a few dozen numbers.
+
+The leading right singular vectors of the document-word matrix (latent semantic analysis) put words
+that are used in the same kind of documents close together, even where no document holds both. A
+neighbourhood of some hundred documents cannot see that far, so it is kept with the epoch. A text
+stands where its words do; a phrase stands in the middle of the documents that hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.bm25 import idf, saturation
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+DIMENSIONS = 64
+SAMPLE = 20_000
+"""Documents the directions are learnt from: more does not sharpen them, and time stays flat."""
+_LEAST, _MOST = 3, 0.3
+"""Words in fewer documents, or in a larger share of them, say nothing about topics."""
+_OVERSAMPLING, _POWER_STEPS = 16, 2
+_NOISE = 1e-6
+"""Squared singular values below this share of the largest are rounding."""
+_FEW = 8
+"""Up to this many texts are added up one by one: a sparse matrix takes longer to make."""
+
+Ints = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Directions of words, and the middle of all texts."""
+
+    words: NDArray[np.int32]
+    """Word -> row of ``vectors``, or -1, shape (words + 1,): the last is for words never seen."""
+    vectors: NDArray[np.float32]
+    """Shape (words with a place, dimensions)."""
+    middle: NDArray[np.float32]
+    """Shape (dimensions,)."""
+    word_idf: NDArray[np.float64]
+    average_length: float
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def places(self, words: Ints, document: Ints, lengths: Ints) -> NDArray[np.float32]:
+        """Unit vectors of a batch of texts, shape (texts, dimensions); zeros for a text without a known word.
+
+        ``words`` and ``document``, shape (tokens,), say which word each token is and which text it is in.
+        """
+        cells = _cells(self.words, self.word_idf, self.average_length, words, document, lengths)
+        raw = self._sums(cells, len(lengths)) - self.middle
+        size = np.linalg.norm(raw, axis=1, keepdims=True)
+        known = np.bincount(cells.text, minlength=len(lengths)) > 0
+        return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
+
+    def _sums(self, cells: _Cells, texts: int) -> NDArray[np.float32]:
+        """The weighted sum of the vectors of each text's words."""
+        if texts > _FEW:
+            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ self.vectors)
+        ends = np.searchsorted(cells.text, np.arange(texts + 1))
+        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        return np.stack([cells.weight[part] @ self.vectors[cells.row[part]] for part in parts])
+
+
+class _Cells(NamedTuple):
+    """Texts x words in BM25 weights, each text of length 1; by text, then by word."""
+
+    text: NDArray[np.int64]
+    row: NDArray[np.int32]
+    """The word's row among the vectors."""
+    weight: NDArray[np.float32]
+
+
+def _cells(
+    rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
+    words: Ints, document: Ints, lengths: Ints,
+) -> _Cells:  # fmt: skip
+    placed = rows[words] >= 0
+    cells, counts = np.unique(document[placed].astype(np.int64) << 32 | words[placed], return_counts=True)
+    text, word = cells >> 32, cells & 0xFFFFFFFF
+    weights = word_idf[word] * saturation(counts, np.asarray(lengths)[text], average_length)
+    norms = np.sqrt(np.bincount(text, weights**2, minlength=len(lengths)))
+    return _Cells(text, rows[word], (weights / norms[text]).astype(np.float32))
+
+
+def _matrix(cells: _Cells, texts: int, words: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array((cells.weight, (cells.text, cells.row)), shape=(texts, words))
+
+
+def learn_topics(
+    words: Ints, offsets: Ints, frequency: Ints, *, documents: int, average_length: float, seed: int = 0
+) -> Topics:
+    """Directions from a sample of the corpus's documents; ``words`` and ``offsets`` as a coded corpus has them."""
+    frequency = np.asarray(frequency)
+    chosen = np.flatnonzero((frequency >= _LEAST) & (frequency <= max(_MOST * documents, _LEAST)))
+    rows = np.full(len(frequency) + 1, -1, dtype=np.int32)
+    rows[chosen] = np.arange(len(chosen))
+    word_idf = np.concatenate([idf(frequency, documents), idf([1], documents)])
+    texts = len(offsets) - 1
+    sample = np.sort(np.random.default_rng(seed).permutation(texts)[:SAMPLE])
+    lengths = np.diff(offsets)[sample]
+    here = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in sample]) if len(sample) else words[:0]
+    document = np.repeat(np.arange(len(sample)), lengths)
+    cells = _cells(rows, word_idf, average_length, here, document, lengths)
+    matrix = _matrix(cells, len(sample), len(chosen))
+    rank = min(DIMENSIONS, *matrix.shape)
+    if rank == 0 or matrix.nnz == 0:
+        nothing = np.zeros((len(chosen), 0), dtype=np.float32)
+        return Topics(rows, nothing, np.zeros(0, dtype=np.float32), word_idf, average_length)
+    vectors = _leading(matrix.T.tocsr(), rank, seed).astype(np.float16).astype(np.float32)
+    middle = np.asarray((matrix @ vectors).mean(axis=0), dtype=np.float32)
+    return Topics(rows, vectors, middle, word_idf, average_length)
+
+
+def _leading(matrix: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
+    """The leading left singular vectors, by subspace iteration from a fixed random start; none of no weight."""
+    width = min(rank + _OVERSAMPLING, *matrix.shape)
+    start = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
+    back = matrix.T.tocsr()
+    basis = np.linalg.qr(matrix @ start)[0]
+    for _ in range(_POWER_STEPS):
+        basis = np.linalg.qr(matrix @ (back @ basis))[0]
+    small = back @ basis
+    values, rotation = np.linalg.eigh(small.T @ small)
+    order = np.argsort(values)[::-1][:rank]
+    left = basis @ rotation[:, order[values[order] > _NOISE * values.max()]]
+    # a singular vector's sign is arbitrary: fix it, so that the same corpus gives the same bytes
+    signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
+    return np.asarray(left * signs, dtype=np.float32)
+
+
+class PhrasePlaces:
+    """Adds up, batch by batch, the places of the documents that hold each phrase."""
+
+    def __init__(self, topics: Topics, phrases: int) -> None:
+        self.topics = topics
+        self._sums = np.zeros((phrases, topics.dimensions), dtype=np.float32)
+
+    def add(self, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints) -> None:
+        from scipy.sparse import csr_array
+
+        if self.topics.dimensions == 0 or len(edge_phrase) == 0:
+            return
+        places = self.topics.places(words, document, lengths)
+        phrases, row = np.unique(edge_phrase, return_inverse=True)
+        ones = np.ones(len(row), dtype=np.float32)
+        self._sums[phrases] += csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ places
+
+    def means(self, frequency: Ints) -> NDArray[np.float16]:
+        """The mean place of each phrase's documents, shape (phrases, dimensions); not of length 1."""
+        return (self._sums / np.maximum(frequency, 1)[:, None]).astype(np.float16)

@@ -1,0 +1,235 @@
+"""The one table of settings: environment, phrasecom.toml, --help and docs/settings.md come from it.
+
+A value is taken from the first place that has one: an option on the command line, the
+environment (``PHRASECOM_`` and the name in capitals), the file ``phrasecom.toml`` (in the current
+folder, or where ``PHRASECOM_CONFIG`` points), the default.
+
+Importing this module costs about 0.4 s (pydantic), so commands import it when they need a value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from indexer.errors import BadSetting
+
+PREFIX = "PHRASECOM_"
+CONFIG_FILE = "phrasecom.toml"
+NOT_SETTINGS = ("PHRASECOM_CONFIG", "PHRASECOM_CACHE", "PHRASECOM_TEST_")
+"""Variables of ours that are no settings: the file's place, downloads of the build, the tests' own."""
+
+Seconds = Annotated[float, Field(gt=0)]
+Bytes = Annotated[int, Field(ge=1024)]
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def default_engine() -> str:
+    """A folder in the user's data directory."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return str(Path(base) / "phrasecom")
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; the description is what --help and the docs print."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, allow_inf_nan=False
+    )
+    toml: ClassVar[Path | None] = None
+
+    # Where things are
+    engine: str = Field(
+        default_factory=default_engine,
+        description="Where indexes live: a folder (embedded engine) or the URL of an Elasticsearch cluster",
+    )
+    engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, as its console shows it")
+    engine_ca: str = Field("", description="File with the certificate authority of the Elasticsearch cluster")
+    engine_timeout_seconds: Seconds = Field(30.0, description="How long one request to Elasticsearch may take")
+    index_prefix: str = Field(
+        "phrasecom-",
+        pattern=r"^[a-z0-9][a-z0-9_-]*$",
+        description="What the names of our Elasticsearch indices begin with",
+    )
+    shards: int = Field(1, ge=1, le=1024, description="Primary shards of a new Elasticsearch index")
+    replicas: int = Field(0, ge=0, le=32, description="Copies of each shard of a new Elasticsearch index")
+    redis_url: SecretStr = Field(
+        SecretStr("redis://127.0.0.1:6379/0"), description="Redis or Valkey for jobs, answers and the Celery queue"
+    )
+
+    # How documents are analysed; fixed for an index once it is built
+    language: str = Field(
+        "en", pattern=r"^[a-z]{2,3}$", description="Language of the documents, a two- or three-letter code"
+    )
+    min_support: int = Field(
+        0, ge=0, description="Times a phrase must occur to be considered; 0: 10, and fewer in a small corpus"
+    )
+    index_processes: int = Field(0, ge=0, le=256, description="Processes that analyse documents; 0: one a core")
+    k: int = Field(30, ge=1, le=500, description="Salient phrases kept for each document")
+    mu: float = Field(3.0, ge=0, le=100, description="How strongly salient phrases avoid looking alike; 0 turns it off")
+
+    # How documents are compared
+    method: str = Field("cda", description="Method a comparison uses when none is asked for")
+    preset: Literal["default", "paper"] = Field(
+        "default", description="Parameters a comparison uses when none are asked for"
+    )
+    neighbours: int = Field(
+        0, ge=0, le=10_000, description="Documents of the neighbourhood around a pair; 0: as many as the preset says"
+    )
+    cap: int = Field(8, ge=0, le=1000, description="Phrases shown in each list; 0 for all")
+
+    # What the service accepts
+    max_body_bytes: Bytes = Field(2**20, description="Largest request body")
+    max_document_bytes: Bytes = Field(10 * 2**20, description="Largest document taken into an index")
+    max_text_bytes: Bytes = Field(2**18, description="Largest pasted text of a comparison")
+    max_hits: int = Field(50, ge=1, le=1000, description="Most hits explained in one request")
+    max_set: int = Field(1000, ge=1, le=100_000, description="Most documents in one side of a comparison")
+    max_waiting: int = Field(
+        8, ge=0, le=10_000, description="Requests that may wait for an answer at once; more get 202 at once"
+    )
+    max_queue: int = Field(1000, ge=1, description="Jobs that may be queued before new ones are refused with 429")
+    max_jobs_per_caller: int = Field(
+        500, ge=0, description="Jobs one caller may have queued or running at once; 0 for no limit of its own"
+    )
+    rate_per_minute: int = Field(0, ge=0, description="Requests a minute for each caller; 0 for no limit")
+
+    worker_memory_bytes: int = Field(
+        4 * 2**30, ge=0, description="Memory a worker process may take; a job that needs more fails; 0 for no limit"
+    )
+
+    # How long things take
+    wait_seconds: float = Field(
+        1.0, ge=0, le=10, description="How long a request waits for its answer before it gets 202"
+    )
+    max_wait_seconds: float = Field(10.0, ge=0, le=60, description="The longest wait a caller may ask for")
+    job_soft_seconds: Seconds = Field(30.0, description="After this a job is told to stop")
+    job_hard_seconds: Seconds = Field(60.0, description="After this a job's process is killed")
+    query_seconds: Seconds = Field(20.0, description="How long Elasticsearch may search for one request")
+    answer_ttl_seconds: Seconds = Field(86_400.0, description="How long an answer is kept")
+    answers_bytes: Bytes = Field(256 * 2**20, description="Answers kept in all; the least recently read go first")
+
+    # The services
+    host: str = Field("127.0.0.1", description="Address the web server listens on")
+    port: Port = Field(8080, description="Port the web server listens on; 0 takes a free one")
+    threads: int = Field(16, ge=1, le=512, description="Threads of a web server process")
+    processes: int = Field(1, ge=1, le=128, description="Web server processes")
+    concurrency: int = Field(2, ge=1, le=256, description="Worker processes")
+    keys_file: str = Field(
+        "", description="File with the API keys of this service; without it the server listens on loopback only"
+    )
+    allowed_hosts: str = Field(
+        "",
+        description="Names in the Host header under which the server may be called, separated by spaces; "
+        "without API keys this machine's own always may, with keys and none named here any",
+    )
+    cors_origins: str = Field(
+        "", description="Sites whose pages may call the API from a browser, separated by spaces; * for all"
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="auto: text on a terminal, else one JSON object a line"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.toml)
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the settings; ``given`` (None left out) beats every other source. Raises BadSetting."""
+    given = {name: value for name, value in given.items() if value is not None}
+    _check_environment()
+    Settings.toml = _config_file()
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise _bad_setting(error, given, Settings.toml) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(
+            f"cannot read {Settings.toml}: {error}", fix="write it as TOML, one name = value a line"
+        ) from None
+
+
+def _config_file() -> Path | None:
+    asked = os.environ.get(PREFIX + "CONFIG")
+    path = Path(asked or CONFIG_FILE)
+    if path.is_file():
+        return path
+    if asked:
+        raise BadSetting(f"PHRASECOM_CONFIG is {asked!r}: no such file", fix="name an existing file or unset it")
+    return None
+
+
+def _check_environment() -> None:
+    """A misspelt variable would be ignored in silence."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in known and not name.startswith(NOT_SETTINGS):
+            raise BadSetting(f"{name} is no setting", fix=_nearest(name, known))
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else "see docs/settings.md for all of them"
+
+
+def _bad_setting(error: ValidationError, given: dict[str, Any], toml: Path | None) -> BadSetting:
+    """One line: the setting, where it was set, the value, what is allowed."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name not in Settings.model_fields:
+        return BadSetting(f"{name} in {toml} is no setting", fix=_nearest(name, set(Settings.model_fields)))
+    if name in given:
+        place = "--" + name.replace("_", "-")
+    elif PREFIX + name.upper() in os.environ:
+        place = PREFIX + name.upper()
+    else:
+        place = f"{name} in {toml}"
+    secret = Settings.model_fields[name].annotation is SecretStr
+    shown = "(hidden)" if secret else repr(first["input"])
+    return BadSetting(f"{place} is {shown}", fix=f"it must be {allowed_values(name)}")
+
+
+def allowed_values(name: str) -> str:
+    """In words: ``a whole number, at least 1``."""
+    field = Settings.model_fields[name]
+    choices = getattr(field.annotation, "__args__", None)
+    if choices:
+        return "one of " + ", ".join(choices)
+    kinds: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", SecretStr: "text"}
+    words = [kinds[field.annotation]]
+    for rule in field.metadata:
+        for attribute, phrase in (("ge", "at least"), ("gt", "above"), ("le", "at most")):
+            bound = getattr(rule, attribute, None)
+            if bound is not None:
+                words.append(f"{phrase} {bound:,}".replace(",", " "))
+        if getattr(rule, "pattern", None):
+            words.append(f"like {rule.pattern}")
+    return ", ".join(words)
+
+
+def describe(name: str) -> str:
+    """The help line of an option that sets this setting."""
+    return f"{Settings.model_fields[name].description}  [default: {default_text(name)}]"
+
+
+def default_text(name: str) -> str:
+    if name == "engine":
+        return "a folder in the user's data directory"
+    default = Settings.model_fields[name].default
+    if isinstance(default, SecretStr):
+        default = default.get_secret_value()
+    return str(default) if default != "" else "none"
