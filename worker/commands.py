@@ -1,0 +1,70 @@
+"""Commands of the worker's room: compare, worker."""
+
+from __future__ import annotations
+
+import click
+
+from indexer.opening import open_engine_of
+from indexer.options import (
+    command,
+    engine_option,
+    index_option,
+    print_json,
+    setting_option,
+    setting_options,
+)
+
+
+@command("compare")
+@click.argument("a")
+@click.argument("b")
+@index_option
+@engine_option
+@setting_options("method", "preset", "cap", "neighbours")
+@click.option("--graph", type=click.Choice(["neighbourhood", "full"]), default="neighbourhood", show_default=True)
+@click.option("--candidates", is_flag=True, help="Add both sides' salient phrases.")
+@click.option("--markdown", is_flag=True, help="Print Markdown instead of a table.")
+def compare_command(
+    a: str, b: str, index: str, graph: str, candidates: bool, markdown: bool, as_json: bool, **given: str | None
+) -> int:
+    """Say what A and B share and what sets each apart.
+
+    A side is an id, or id:..., ids:...,..., search:... (the documents selected by words, field:value and
+    date:2011-03-11..2011-03-14), query:..., text:..., file:...
+    """
+    from indexer.settings import load_settings
+    from worker import Comparer, compare, show
+    from worker.resolve import Limits
+
+    settings = load_settings(**given)
+    options = {"cap": settings.cap, "neighbours": settings.neighbours or None, "candidates": candidates}
+    with open_engine_of(settings) as engine:
+        comparer = Comparer(engine, limits=Limits(set_size=settings.max_set, text_bytes=settings.max_text_bytes))
+        answer = compare(
+            a, b, index=index, engine=comparer, method=settings.method, preset=settings.preset, graph=graph, **options
+        )
+    if as_json:
+        print_json(answer.to_dict())
+    elif markdown:
+        click.echo(show.markdown(answer.to_dict()))
+    else:
+        show.print_columns(answer.to_dict())
+    return 0
+
+
+@command("worker")
+@engine_option
+@setting_option("redis_url", metavar="URL")
+@setting_options("concurrency", "log_format", "log_level")
+@click.option("--queue", type=click.Choice(["interactive", "bulk"]), multiple=True, help="Only this queue.")
+def worker_command(queue: tuple[str, ...], as_json: bool, **given: str | None) -> int:
+    """Run a worker that computes what the service asks for, until it is told to stop."""
+    from indexer.logs import set_up_logs
+    from indexer.settings import load_settings
+    from worker.app import QUEUES, start_worker
+    from worker.config import work_config
+
+    settings = load_settings(**given)
+    set_up_logs("json" if as_json else settings.log_format, settings.log_level)
+    queues = tuple(name for name in QUEUES if name in queue or not queue)
+    return start_worker(work_config(settings), concurrency=settings.concurrency, queues=queues)

@@ -1,0 +1,234 @@
+"""A comparison from start to end: sides -> neighbourhood -> problem -> sorting -> answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+from indexer.analyse import Analyser
+from indexer.engines import open_engine
+from indexer.engines.base import Engine, Groups, Neighbourhood, Reader
+from indexer.errors import BadParameter, EpochChanged
+from worker.answer import Comparison
+from worker.candidates import Candidates
+from worker.methods import METHODS
+from worker.methods.base import Problem, Sorting
+from worker.neighbourhood import LocalGraph, Pair, local_graph, reach
+from worker.posing import pose
+from worker.present import Found, present
+from worker.queries import for_a_query, ranked_for_a_query
+from worker.question import GRAPHS, Question, ask
+from worker.resolve import Limits, resolve
+from worker.sides import Side
+
+T = TypeVar("T")
+Progress = Callable[[float, str], None]
+READS_NEIGHBOURS = ("topic_label", "context_fuzzy")
+"""Methods that look at the words around a phrase in other documents."""
+_TRIES = 3
+"""How often a comparison starts again because a new epoch came in."""
+
+
+class Comparer:
+    """One open engine, many comparisons; may be shared by threads."""
+
+    def __init__(self, engine: Engine | str, *, limits: Limits | None = None) -> None:
+        self.engine = open_engine(engine) if isinstance(engine, str) else engine
+        self.limits = limits or Limits()
+        self._readers: dict[str, Reader] = {}
+        self._analysers: dict[str, Analyser] = {}
+
+    def question(
+        self,
+        index: str,
+        a: Side,
+        b: Side,
+        *,
+        method: str = "cda",
+        preset: str = "default",
+        options: Mapping[str, Any] | None = None,
+        full: bool = False,
+        groups: Groups = None,
+    ) -> Question:
+        """A checked question about this engine's indexes."""
+        return ask(index, a, b, method=method, preset=preset, options=options, full=full, groups=groups)
+
+    def compare(self, question: Question, progress: Progress | None = None) -> Comparison:
+        """The answer, all of it from one epoch."""
+        return self._in_one_epoch([question], lambda reader: self._compare(reader, question, progress or _silent))
+
+    def explain(self, questions: Sequence[Question]) -> Iterator[Comparison]:
+        """The answers to many questions about one index, for one caller, each as it is ready.
+
+        All sides are fetched in one request and all neighbourhoods reached in one. Where more documents are reached
+        than one neighbourhood holds, an answer may therefore differ a little from the one to its question alone.
+        """
+        if not questions:
+            return
+        first = questions[0]
+        if any(_apart(question, first) for question in questions):
+            raise BadParameter(
+                "questions explained together differ in index, rights or graph", fix="compare them singly"
+            )
+        pairs, found = self._in_one_epoch(questions, lambda reader: self._prepare(reader, questions))
+        for question, pair in zip(questions, pairs, strict=True):
+            yield self._answer(question, pair, found, _Watch(), alone=len(questions) == 1)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def _compare(self, reader: Reader, question: Question, progress: Progress) -> Comparison:
+        watch = _Watch()
+        (pair,) = self._pairs(reader, [question])
+        watch.lap("fetch")
+        progress(0.3, "fetched both sides")
+        found = None if question.full else reach(reader, [pair], size=question.neighbours, groups=question.groups)
+        progress(0.8, "reached the neighbourhood")
+        return self._answer(question, pair, found, watch)
+
+    def _prepare(self, reader: Reader, questions: Sequence[Question]) -> tuple[list[Pair], Neighbourhood]:
+        pairs = self._pairs(reader, questions)
+        size = max(question.neighbours for question in questions)
+        return pairs, reach(reader, pairs, size=size, groups=questions[0].groups)
+
+    def _pairs(self, reader: Reader, questions: Sequence[Question]) -> list[Pair]:
+        sides = [side for question in questions for side in (question.a, question.b)]
+        analyser = None if all(side.ids for side in sides) else self._analyser(reader)
+        found = resolve(reader, sides, limits=self.limits, groups=questions[0].groups, analyser=analyser)
+        return [
+            Pair(a, b, Candidates.of(a, b, question.k))
+            for question, a, b in zip(questions, found[::2], found[1::2], strict=True)
+        ]
+
+    def _answer(
+        self, question: Question, pair: Pair, found: Neighbourhood | None, watch: _Watch, *, alone: bool = True
+    ) -> Comparison:
+        graph = _graph(question, pair, found, alone=alone)
+        watch.lap("neighbourhood")
+        problem, sorting = _sort(question, pair, graph)
+        watch.lap("solve")
+        answer = present(question, Found(pair, graph, problem, sorting))
+        watch.lap("evidence")
+        return replace(answer, stats=replace(answer.stats, ms=watch.ms))
+
+    def _in_one_epoch(self, questions: Sequence[Question], step: Callable[[Reader], T]) -> T:
+        """Run a step on the current epoch of the questions' index, again if another replaces it meanwhile."""
+        for _ in range(_TRIES - 1):
+            try:
+                return step(self._reader(questions))
+            except EpochChanged:
+                self._readers.pop(questions[0].index, None)
+        return step(self._reader(questions))
+
+    def _reader(self, questions: Sequence[Question]) -> Reader:
+        """One is kept until it says that its epoch is over. Who reads no document would never hear of that."""
+        index = questions[0].index
+        deaf = any(q.full or {q.a.kind, q.b.kind} <= {"query", "text"} for q in questions)
+        reader = None if deaf else self._readers.get(index)
+        if reader is None:
+            reader = self._readers[index] = self.engine.open(index)
+        return reader
+
+    def _analyser(self, reader: Reader) -> Analyser:
+        """Made once a model: making it takes longer than using it."""
+        known = self._analysers.get(reader.info.name)
+        if known is None or known.model is not reader.model:
+            known = self._analysers[reader.info.name] = Analyser(reader.model)
+        return known
+
+
+def _apart(one: Question, other: Question) -> bool:
+    """Whether two questions cannot share what is read for them."""
+    return one.full or (one.index, one.groups) != (other.index, other.groups)
+
+
+def _graph(question: Question, pair: Pair, found: Neighbourhood | None, *, alone: bool) -> LocalGraph:
+    if found is None:
+        from worker.full import full_graph
+
+        return full_graph(pair, question.groups, question.without)
+    return local_graph(pair, found, size=question.neighbours, without=question.without, alone=alone)
+
+
+def _sort(question: Question, pair: Pair, graph: LocalGraph) -> tuple[Problem, Sorting]:
+    """The problem and how the method sorts it."""
+    query = _query(question, pair)
+    parameters = for_a_query(question.parameters) if query else question.parameters
+    literal = question.full and question.preset == "paper"
+    problem = pose(pair, graph, parameters, whole_members=literal)
+    if question.method in READS_NEIGHBOURS:
+        problem = replace(problem, texts=_texts(pair, graph, question.groups))
+    sorting = METHODS[question.method].sort(problem)
+    return problem, ranked_for_a_query(problem, sorting, query) if query else sorting
+
+
+def _query(question: Question, pair: Pair) -> Literal["a", "b"] | None:
+    """Which side is a query to be sorted by; the literal methods make no difference."""
+    if question.method != "cda" or question.parameters.threshold != "log" or pair.a.kind == pair.b.kind:
+        return None
+    return "a" if pair.a.kind == "query" else "b" if pair.b.kind == "query" else None
+
+
+def _texts(pair: Pair, graph: LocalGraph, groups: Groups) -> list[list[str]]:
+    """Lemmas of the neighbourhood's documents, one request more."""
+    found = pair.a.reader.fetch(graph.indexed(), groups)
+    return [document.tokens.split() for document in found if document is not None]
+
+
+class _Watch:
+    """Milliseconds of each step."""
+
+    def __init__(self) -> None:
+        self.ms: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.ms[name] = round(1000 * (now - self._last), 2)
+        self._last = now
+
+
+def _silent(share: float, doing: str) -> None:
+    """Tells nobody."""
+
+
+def compare(
+    a: str | Side,
+    b: str | Side,
+    *,
+    index: str,
+    engine: str | Engine | Comparer | None = None,
+    method: str = "cda",
+    preset: str = "default",
+    graph: str | bool = "neighbourhood",
+    **options: Any,
+) -> Comparison:
+    """Compare two sides, written as on the shell. For many pairs, open a Comparer once and hand it in as engine.
+
+    ``graph`` is what to solve on, ``neighbourhood`` or ``full``; True puts the neighbourhood into the answer.
+    """
+    if not isinstance(graph, bool) and graph not in GRAPHS:
+        raise BadParameter(f"no graph named {graph!r}", fix=f"use one of {', '.join(GRAPHS)}")
+    sides = [side if isinstance(side, Side) else Side.from_text(side) for side in (a, b)]
+    comparer = engine if isinstance(engine, Comparer) else Comparer(engine if engine is not None else _default_engine())
+    try:
+        question = comparer.question(
+            index,
+            *sides,
+            method=method,
+            preset=preset,
+            options={"graph": graph is True, **options},
+            full=graph == "full",
+        )
+        return comparer.compare(question)
+    finally:
+        if isinstance(engine, str) or engine is None:
+            comparer.close()
+
+
+def _default_engine() -> str:
+    from indexer.settings import load_settings
+
+    return load_settings().engine

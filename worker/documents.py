@@ -1,0 +1,35 @@
+"""A stored document as it is shown to a caller who may read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.documents import AnalysedDocument
+from indexer.engines.base import Groups
+from indexer.phrases.model import PhraseModel
+from worker.spelling import Speller
+
+
+def shown(index: str, found: AnalysedDocument, model: PhraseModel, groups: Groups = None) -> dict[str, Any]:
+    speller = Speller([found], model, groups)
+    document = found.document
+    return {
+        "index": index,
+        "id": document.id,
+        "title": document.title,
+        "text": document.text,
+        "date": document.date,
+        "url": document.url,
+        "facets": {name: list(values) for name, values in document.facets.items()},
+        "extra": dict(document.extra),
+        "version": found.version,
+        "salient": [
+            {
+                "phrase": salient.phrase,
+                "display": speller.display(salient.phrase),
+                "salience": salient.salience,
+                "count": salient.count,
+            }
+            for salient in found.salient
+        ],
+    }

@@ -1,0 +1,68 @@
+"""Near-duplicates in one list become one entry; the others are named beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rapidfuzz.distance import Levenshtein
+
+from indexer.documents import PAIR
+from indexer.phrases.model import PhraseModel
+from worker.matching import short_forms
+
+ALIKE = 0.85
+"""Levenshtein similarity from which two phrases are spellings of one."""
+
+
+def fold(ranked: Sequence[str], model: PhraseModel, most: int | None = None) -> list[tuple[str, tuple[str, ...]]]:
+    """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
+
+    Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
+    compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
+    the rest with each other.
+    """
+    short = short_forms(model)
+    kept: list[tuple[_Shape, list[str]]] = []
+    for phrase in ranked:
+        shape = _Shape(phrase, phrase.count(" "), short.get(phrase, ()))
+        for leader, others in kept:
+            if shape.may_be_near(leader) and near(phrase, leader.phrase, model):
+                others.append(phrase)
+                break
+        else:
+            if most is None or len(kept) < most:
+                kept.append((shape, []))
+    return [(leader.phrase, tuple(others)) for leader, others in kept]
+
+
+def near(one: str, other: str, model: PhraseModel) -> bool:
+    """One inside the other, one the acronym of the other, or two spellings of the same."""
+    if PAIR in one or PAIR in other:
+        return set(one.split(PAIR)) == set(other.split(PAIR)) or one in other.split(PAIR) or other in one.split(PAIR)
+    if f" {one} " in f" {other} " or f" {other} " in f" {one} ":
+        return True
+    short = short_forms(model)
+    if one in short.get(other, ()) or other in short.get(one, ()):
+        return True
+    return Levenshtein.normalized_similarity(one.replace(" ", ""), other.replace(" ", "")) >= ALIKE
+
+
+class _Shape:
+    """What tells most pairs of phrases apart at a glance."""
+
+    __slots__ = ("least", "letters", "most", "phrase", "shorts")
+
+    def __init__(self, phrase: str, spaces: int, shorts: Sequence[str]) -> None:
+        self.phrase, self.shorts = phrase, shorts
+        self.letters = len(phrase) - spaces
+        # each letter more or less is an edit; a hair wider than ALIKE, which near() has the last word on
+        self.least, self.most = self.letters * ALIKE - 1e-6, self.letters / ALIKE + 1e-6
+
+    def may_be_near(self, other: _Shape) -> bool:
+        return (
+            self.least <= other.letters <= self.most
+            or self.phrase in other.phrase
+            or other.phrase in self.phrase
+            or self.phrase in other.shorts
+            or other.phrase in self.shorts
+        )

@@ -1,0 +1,73 @@
+"""The indexes of one engine, each read at its current epoch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Engine, Groups, Reader
+from indexer.errors import EpochChanged
+from indexer.text import places
+from worker.sides import parse_search
+
+if TYPE_CHECKING:
+    from indexer.analyse import Analyser
+
+T = TypeVar("T")
+
+
+class Library:
+    def __init__(self, engine: Engine, max_set: int = 1000) -> None:
+        self.engine = engine
+        self._max_set = max_set
+        self._lock = threading.Lock()
+        self._analysers: dict[str, Analyser] = {}
+
+    def current(self, index: str) -> Reader:
+        return self.engine.open(index)
+
+    def read(self, index: str, step: Callable[[Reader], T]) -> T:
+        """Run a step on the current epoch, once more on the next one if it changes meanwhile."""
+        try:
+            return step(self.engine.open(index))
+        except EpochChanged:
+            return step(self.engine.open(index))
+
+    def lemmas(self, index: str, words: str) -> tuple[str, ...]:
+        """Words the way the index's documents have them."""
+        if not words.strip():
+            return ()
+        return tuple(lemma for lemma, _ in self.spelled(index, words))
+
+    def spelled(self, index: str, words: str) -> tuple[tuple[str, str], ...]:
+        """Each word as the index's documents have it, and as it is written."""
+        text = Document(id="", text=words)
+        lemmas = self.analyser(index).analyse(text).tokens.split()
+        written = (words[start:end] for _, start, end in places(text))
+        return tuple(zip(lemmas, written, strict=True))
+
+    def analyser(self, index: str) -> Analyser:
+        """One for each phrase model: making it takes longer than using it."""
+        from indexer.analyse import Analyser
+
+        model = self.engine.open(index).model
+        with self._lock:
+            known = self._analysers.get(index)
+            if known is None or known.model is not model:
+                known = self._analysers[index] = Analyser(model)
+            return known
+
+    def select(self, index: str, written: str, groups: Groups = None) -> dict[str, str]:
+        """The documents a ``search`` side stands for, with their content versions; one request."""
+        words, selection = parse_search(written)
+        chosen = replace(selection, words=self.lemmas(index, words))
+        found = self.read(index, lambda reader: reader.search(chosen, size=self._max_set, groups=groups))
+        return {hit.id: hit.document.version for hit in found.hits}
+
+    def fetch(self, index: str, ids: Sequence[str], groups: Groups = None) -> dict[str, AnalysedDocument]:
+        """The documents that are there, by id; one request."""
+        found = self.read(index, lambda reader: reader.fetch(ids, groups))
+        return {id: document for id, document in zip(ids, found, strict=True) if document is not None}

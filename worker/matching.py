@@ -1,0 +1,202 @@
+"""How much of a phrase a text holds when it does not hold the phrase itself.
+
+Worth is a share of the phrase's words, each weighed by its rarity (idf):
+
+* the word itself counts whole, and so does a part that is written together or apart
+  ("meta learning" in "metalearning") or stands for the phrase ("RL" in "reinforcement learning");
+* a word of the same family ("personalise", "personalisation") counts ``FAMILY``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.bm25 import phrase_words, saturation
+from indexer.documents import PAIR
+from indexer.phrases.model import PhraseModel
+from indexer.text import PAIR_WINDOW
+
+FAMILY = 0.8
+"""What a word of the same family is worth."""
+_STEM = 4
+"""Words of a family share at least this many first letters ..."""
+_SHARED = 0.6
+"""... and this share of the longer one."""
+
+
+class Wording:
+    """The words of one side, open to questions about phrases."""
+
+    def __init__(self, tokens: Sequence[str], model: PhraseModel) -> None:
+        """``tokens``: the tokens string of each of the side's documents."""
+        self._tokens = tokens
+        self._model = model
+        self._acronyms = model.acronyms
+        self._short = short_forms(model)
+        self._counts: dict[str, int] = {}
+
+    def count(self, phrase: str) -> int:
+        """How often the phrase's token sequence occurs, nested and overlapping occurrences included."""
+        known = self._counts.get(phrase)
+        if known is None:
+            known = self._counts[phrase] = self._count(phrase)
+        return known
+
+    def _count(self, phrase: str) -> int:
+        if PAIR in phrase:
+            return sum(len(spots) for spots in (pair_positions(phrase, tokens) for tokens in self._tokens))
+        words = phrase.split()
+        if not all(word in self.words for word in words):
+            return 0
+        if len(words) == 1:
+            return self.words[phrase]
+        if words[0] in words[1:]:  # may overlap itself, which a plain count does not see
+            return sum(len(positions(phrase, tokens)) for tokens in self._tokens)
+        return self._padded.count(f" {'  '.join(words)} ")
+
+    def partial(self, phrases: Iterable[str]) -> NDArray[np.float64]:
+        """The worth of each phrase here, in [0, 1], shape (phrases,)."""
+        return np.array([self._partial(phrase) for phrase in phrases], dtype=np.float64)
+
+    def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
+        """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
+        known = self._word_weights
+        return np.array([sum(known.get(word, 0.0) for word in phrase_words(p)) for p in phrases], dtype=np.float64)
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        return Counter(" ".join(self._tokens).split())
+
+    @cached_property
+    def _word_weights(self) -> dict[str, float]:
+        known, unseen = self._model.word_ids, len(self._model.words)
+        rarity = self._model.word_idf[[known.get(word, unseen) for word in self.words]] if self.words else np.zeros(0)
+        counts, length = list(self.words.values()), self.words.total()
+        weights = rarity * saturation(counts, length, self._model.average_length)
+        return dict(zip(self.words, weights.tolist(), strict=True))
+
+    @cached_property
+    def _padded(self) -> str:
+        """All tokens, each between two spaces: a phrase is found by a plain substring count."""
+        lines = "\n".join(self._tokens).replace("\n", " \n ")
+        return f" {lines.replace(' ', '  ')} "
+
+    def _partial(self, phrase: str) -> float:
+        words = phrase_words(phrase)
+        if self._holds_otherwise(words):
+            return 1.0
+        rarity = [self._idf(word) for word in words]
+        standing = self._covered_by_acronyms(words)
+        found = [1.0 if at in standing else self._word(word) for at, word in enumerate(words)]
+        total = sum(rarity)
+        return sum(r * worth for r, worth in zip(rarity, found, strict=True)) / total if total > 0 else 0.0
+
+    def _word(self, word: str) -> float:
+        if word in self.words:
+            return 1.0
+        if len(word) < _STEM:
+            return 0.0
+        return FAMILY if any(_related(word, other) for other in self._families.get(word[:_STEM], ())) else 0.0
+
+    def _holds_otherwise(self, words: list[str]) -> bool:
+        """Written together or apart, or by its acronym, or as the acronym of what stands here."""
+        if self._holds_joined("".join(words), apart=3):
+            return True
+        longs = self._acronyms.get(words[0], ()) if len(words) == 1 else ()
+        shorts = self._short.get(" ".join(words), ())
+        return any(self.count(long) for long in longs) or any(short in self.words for short in shorts)
+
+    def _holds_joined(self, letters: str, apart: int, before: str = "") -> bool:
+        """Whether ``letters`` stand here as one word, or as up to ``apart`` neighbours."""
+        if letters in self.words and (not before or self.count(f"{before} {letters}") > 0):
+            return True
+        if apart < 2:
+            return False
+        heads = (letters[:end] for end in range(1, len(letters)) if letters[:end] in self.words)
+        return any(self._holds_joined(letters[len(h) :], apart - 1, f"{before} {h}".lstrip()) for h in heads)
+
+    def _covered_by_acronyms(self, words: list[str]) -> set[int]:
+        """Positions of words that an acronym of this side stands for, or whose long form stands here."""
+        covered: set[int] = set()
+        if not self._acronyms:
+            return covered
+        for start in range(len(words)):
+            if any(self.count(long) for long in self._acronyms.get(words[start], ())):
+                covered.add(start)
+            for end in range(start + 2, len(words) + 1):
+                if any(short in self.words for short in self._short.get(" ".join(words[start:end]), ())):
+                    covered.update(range(start, end))
+        return covered
+
+    @cached_property
+    def _families(self) -> dict[str, list[str]]:
+        families: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self.words:
+            if len(word) >= _STEM:
+                families[word[:_STEM]].append(word)
+        return families
+
+    def _idf(self, word: str) -> float:
+        return float(self._model.word_idf[self._model.word_ids.get(word, -1)])
+
+
+def positions(phrase: str, tokens: str, most: int | None = None) -> list[int]:
+    """Token positions where a phrase (not a pair) begins in a tokens string, the first ``most`` of them."""
+    found: list[int] = []
+    position = counted = 0
+    at = tokens.find(phrase) if phrase else -1
+    while at >= 0 and len(found) != most:
+        position += tokens.count(" ", counted, at) + tokens.count("\n", counted, at)
+        counted, end = at, at + len(phrase)
+        if (at == 0 or tokens[at - 1] in " \n") and (end == len(tokens) or tokens[end] in " \n"):
+            found.append(position)
+        at = tokens.find(phrase, at + 1)
+    return found
+
+
+def pair_positions(pair: str, tokens: str) -> list[tuple[int, int]]:
+    """Where a member of a pair begins with the other within reach, and how many words that member has."""
+    one, other = pair.split(PAIR)
+    starts = [np.array(positions(member, tokens), dtype=np.int64) for member in (one, other)]
+    found: dict[int, int] = {}
+    for member, here, there in ((one, starts[0], starts[1]), (other, starts[1], starts[0])):
+        for start in here[_within(here, there, PAIR_WINDOW)].tolist():
+            found.setdefault(start, len(member.split()))
+    return sorted(found.items())
+
+
+def _within(here: NDArray[np.int64], there: NDArray[np.int64], reach: int) -> NDArray[np.bool_]:
+    """Which of ``here`` have one of ``there`` (both ascending) at most ``reach`` away."""
+    if not len(there):
+        return np.zeros(len(here), dtype=bool)
+    after = np.searchsorted(there, here)
+    right = there[np.minimum(after, len(there) - 1)]
+    left = there[np.maximum(after - 1, 0)]
+    return np.asarray(np.minimum(np.abs(right - here), np.abs(left - here)) <= reach)
+
+
+def short_forms(model: PhraseModel) -> dict[str, list[str]]:
+    """Long form -> its acronyms, turned round once per model."""
+    found: dict[str, list[str]] | None = model.__dict__.get("_short_forms")
+    if found is None:
+        found = {}
+        for short, longs in model.acronyms.items():
+            for long in longs:
+                found.setdefault(long.replace("\n", " "), []).append(short)
+        model.__dict__["_short_forms"] = found
+    return found
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether two words look like one family: a long enough common beginning."""
+    shared = 0
+    for x, y in zip(one, other, strict=False):
+        if x != y:
+            break
+        shared += 1
+    return shared >= _STEM and shared >= _SHARED * max(len(one), len(other))

@@ -1,0 +1,107 @@
+"""The default preset's way of sorting: evidence for the side that lacks a phrase, in the log domain.
+
+A phrase in both texts is common. For one that a holds and b lacks three kinds of evidence add up:
+
+* the graph: ln(f'_i + m), less its mean over a's salient phrases, m the mean of f' over those that b lacks.
+  Relevance to b as Eq. 7 gives it on the neighbourhood, against what the phrases of a get anyway;
+* wording: how much of the phrase b holds in some form (its words, their families, acronyms);
+* topics: how close b stands to the other documents that hold the phrase.
+
+From ``cut`` on it is common (implied), below it is distinct of its side.
+
+Lists are ranked by salience, an implied phrase also by how certain it is. A phrase of very many documents
+("training", "accuracy") tells a reader little unless it is what a text is about: such *obvious* phrases
+stand at the end of their list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from worker.core.common import solve_common
+from worker.core.graph import Flags, Floats
+from worker.methods.base import Problem, Ranked, Sorting
+from worker.methods.lists import ranked
+from worker.methods.relevance import Prepared
+
+FREQUENT = 0.01
+"""A phrase in a larger share of the documents is obvious unless it is salient."""
+TELLING_COMMON, TELLING_DISTINCT = 0.25, 0.8
+"""From what salience on a frequent phrase still tells something: that both are about it says more than that one is."""
+CERTAIN = 4.0
+"""Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
+
+
+def by_logs(problem: Problem, ready: Prepared) -> Sorting:
+    """Common from the cut on, or in both texts; the rest is distinct of its side."""
+    f, iterations, rounds = _relevance(problem, ready)
+    margin = margins(problem, f)
+    common = (margin >= 0) & problem.candidates
+    relevance = ready.calibration.relative(f)
+    return Sorting(
+        phrases=problem.phrases,
+        common=_rank(
+            problem, common, np.maximum(problem.salience_a, problem.salience_b) * _certainty(margin), TELLING_COMMON
+        ),
+        distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), TELLING_DISTINCT),
+        distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), TELLING_DISTINCT),
+        relevance_a=relevance[:, 0],
+        relevance_b=relevance[:, 1],
+        margin=margin,
+        iterations=iterations,
+        rounds=rounds,
+        notes=tuple(problem.parameters.notes()),
+    )
+
+
+def margins(problem: Problem, f: Floats) -> Floats:
+    """How far above (>= 0) or below the cut each phrase is, (P,); ``f`` (P, 2) is relevance to a and b."""
+    of_a = _evidence(problem, problem.in_a, f[:, 1], problem.worded_b, problem.topic_b)
+    of_b = _evidence(problem, problem.in_b, f[:, 0], problem.worded_a, problem.topic_a)
+    cut = problem.parameters.cut_at(problem.documents)
+    either = np.where(problem.in_b, of_b, of_a)
+    value = np.where(problem.in_a & problem.in_b, np.maximum(of_a, of_b), either) - cut
+    return np.where(problem.shared, np.maximum(value, CERTAIN), value)
+
+
+def _evidence(problem: Problem, own: Flags, relevance: Floats, worded: Floats, topic: Floats) -> Floats:
+    """Evidence that the other side is about each of a side's ``own`` phrases, (P,)."""
+    alone = own & ~problem.shared
+    # one more average phrase on each: below the average, small differences are noise
+    usual = float(relevance[alone].mean()) if alone.any() else 0.0
+    logs = np.log(relevance + usual, out=np.zeros_like(relevance), where=relevance + usual > 0)
+    graph = logs - float(logs[own].mean()) if own.any() else logs
+    weights = problem.parameters
+    return graph + weights.word_weight * worded + weights.topic_weight * topic
+
+
+def _certainty(margin: Floats) -> Floats:
+    """From 0.5 at the cut towards 1."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(margin, -50, 50))), dtype=np.float64)
+
+
+def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
+    """Relevance alone, or with lambda that of the joint problem."""
+    p, calibration = problem.parameters, ready.calibration
+    if p.lambda_ == 0:
+        return calibration.alone.f, int(calibration.alone.iterations[0]), 1
+    solution = solve_common(ready.graph, calibration.seeds, ready.in_a, ready.in_b, p).solution
+    return solution.f, int(solution.inner[0]), int(solution.outer[0])
+
+
+def _known(problem: Problem, salience: Floats) -> Floats:
+    """Salience, a little lower for a phrase that hardly any other document has: it says nothing to a reader."""
+    spread = np.sqrt(np.log(2.0 + problem.frequency))
+    return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
+
+
+def _rank(problem: Problem, chosen: Flags, score: Floats, telling: float) -> Ranked:
+    """By score, the obvious last: those of many documents whose salience is below ``telling``."""
+    salience = np.maximum(problem.salience_a, problem.salience_b)
+    obvious = (problem.frequency > FREQUENT * problem.documents) & (salience < telling)
+    first = ranked(problem.phrases, chosen & ~obvious, score)
+    lowest = float(first.score[-1]) if len(first) else 1.0
+    last = ranked(problem.phrases, chosen & obvious, score * min(lowest, 1.0))
+    return Ranked(
+        np.concatenate([first.index, last.index]), np.concatenate([first.score, last.score]), telling=len(first)
+    )

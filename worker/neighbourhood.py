@@ -1,0 +1,220 @@
+"""The subgraph a pair is solved on: which documents, which edges.
+
+Documents are reached from both sides. The engine hands over ``PRESELECT`` times N of them by the
+sum of what both sides send; of these the first N by the *product* of first-order relevance to a and
+to b stay (ties by id), so that a document has to speak to both. Degrees are the whole corpus's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.engines.base import Groups, Neighbourhood, NeighbourhoodRequest, Reader
+from worker.candidates import Candidates
+from worker.core.graph import Subgraph
+from worker.resolve import GUEST_PREFIX, Resolved
+
+PRESELECT = 3
+Ranking = Literal["product", "total"]
+"""How documents are ranked: ``total``, the sum, is there to be measured against."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two sides and the phrases they are compared by."""
+
+    a: Resolved
+    b: Resolved
+    candidates: Candidates
+
+    def boosts(self) -> tuple[dict[str, float], dict[str, float]]:
+        """What each side sends along each of its candidates, scaled to a largest of 1."""
+        a, b = (_boosts(self.candidates.phrases, sent) for sent in self.candidates.sent)
+        return a, b
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGraph:
+    """The subgraph with names: rows are ``phrases``, columns ``ids``."""
+
+    graph: Subgraph
+    phrases: tuple[str, ...]
+    ids: tuple[str, ...]
+    titles: tuple[str, ...]
+    own_a: NDArray[np.int64]
+    """Columns of side a's documents."""
+    own_b: NDArray[np.int64]
+    weights: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+    """Edges before normalising: rows, columns, BM25."""
+    reached: int
+    left_out: float
+
+    @property
+    def third(self) -> int:
+        """How many documents belong to neither side."""
+        return len(self.ids) - len(np.union1d(self.own_a, self.own_b))
+
+    def indexed(self) -> list[str]:
+        """The ids of its documents, without guests."""
+        return [id for id in self.ids if not id.startswith(GUEST_PREFIX)]
+
+
+def reach(reader: Reader, pairs: Sequence[Pair], *, size: int, groups: Groups = None) -> Neighbourhood:
+    """What the engine finds around the pairs, in one request: for one pair what it is solved on, for several
+    all that they are solved on."""
+    boosts = [pair.boosts() for pair in pairs]
+    request = NeighbourhoodRequest(
+        a=_largest(a for a, b in boosts if a and b),
+        b=_largest(b for a, b in boosts if a and b),
+        include=tuple(dict.fromkeys(id for pair in pairs for id in (*pair.a.ids, *pair.b.ids))),
+        limit=PRESELECT * size,
+        groups=groups,
+    )
+    return reader.neighbourhood(request) if request.a and request.b else _nothing()
+
+
+def local_graph(
+    pair: Pair,
+    found: Neighbourhood,
+    *,
+    size: int,
+    without: frozenset[str] = frozenset(),
+    alone: bool = True,
+    ranking: Ranking = "product",
+) -> LocalGraph:
+    """The graph of ``size`` documents besides the two sides.
+
+    Documents of ``without`` are left out, as if the engine had not found them. ``alone`` says whether ``found`` is
+    around this pair only: then it knows how many documents were reached in all.
+    """
+    edges = _Edges.of(found, pair.candidates.phrases)
+    for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
+        edges.add_missing(side, weights)
+    relevance = _first_order(edges, pair.candidates, ranking)
+    kept = _closest(edges, relevance, size, {*pair.a.columns, *pair.b.columns}, without)
+    reached = found.reached if alone else int((relevance > 0).sum())
+    return edges.keep(kept).graph(pair, reached)
+
+
+def _boosts(phrases: Sequence[str], sent: NDArray[np.float64]) -> dict[str, float]:
+    top = float(sent.max(initial=0.0))
+    return {p: v / top for p, v in zip(phrases, sent.tolist(), strict=True) if v > 0}
+
+
+def _largest(boosts: Iterable[dict[str, float]]) -> dict[str, float]:
+    merged: dict[str, float] = {}
+    for one in boosts:
+        for phrase, boost in one.items():
+            merged[phrase] = max(boost, merged.get(phrase, 0.0))
+    return merged
+
+
+def _nothing() -> Neighbourhood:
+    """A side has no phrase with an edge: nothing can be reached."""
+    empty = np.zeros(0, dtype=np.int64)
+    return Neighbourhood((), (), np.zeros(0), (), empty, empty, np.zeros(0), 0)
+
+
+@dataclass
+class _Edges:
+    """Documents and edges while the graph is put together."""
+
+    ids: list[str]
+    titles: list[str]
+    degrees: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, found: Neighbourhood, phrases: Sequence[str]) -> _Edges:
+        """What was found, as far as it concerns these phrases."""
+        row = {phrase: i for i, phrase in enumerate(phrases)}
+        of_found = np.array([row.get(phrase, -1) for phrase in found.phrases], dtype=np.int64)
+        rows = of_found[found.rows]
+        ours = rows >= 0
+        return cls(
+            list(found.ids), list(found.titles), found.degrees, rows[ours], found.columns[ours], found.weights[ours]
+        )
+
+    def add_missing(self, side: Resolved, weights: NDArray[np.float64]) -> None:
+        """Documents of a side that the engine did not hand over: guests, and what it left out."""
+        known = set(self.ids)
+        missing = [i for i, name in enumerate(side.columns) if name not in known]
+        if not missing:
+            return
+        rows, columns = np.nonzero(weights[:, missing])
+        self.rows = np.concatenate([self.rows, rows])
+        self.columns = np.concatenate([self.columns, columns + len(self.ids)])
+        self.weights = np.concatenate([self.weights, weights[:, missing][rows, columns]])
+        self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
+        self.ids += [side.columns[i] for i in missing]
+        self.titles += [side.documents[i].document.title for i in missing]
+
+    def keep(self, columns: NDArray[np.int64]) -> _Edges:
+        place = np.full(len(self.ids), -1, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        inside = place[self.columns] >= 0
+        return _Edges(
+            [self.ids[i] for i in columns],
+            [self.titles[i] for i in columns],
+            self.degrees[columns],
+            self.rows[inside],
+            place[self.columns[inside]],
+            self.weights[inside],
+        )
+
+    def graph(self, pair: Pair, reached: int) -> LocalGraph:
+        at = {id: i for i, id in enumerate(self.ids)}
+        own = [np.array([at[name] for name in side.columns], dtype=np.int64) for side in (pair.a, pair.b)]
+        # a guest's edges are not in the stored degrees of its phrases
+        guests = {at[name] for side in (pair.a, pair.b) if side.guest for name in side.columns}
+        extra = np.isin(self.columns, list(guests))
+        degrees = pair.candidates.degrees
+        degrees = degrees + np.bincount(self.rows[extra], self.weights[extra], len(degrees))
+        total = float(degrees.sum())
+        return LocalGraph(
+            graph=Subgraph.from_edges(self.rows, self.columns, self.weights, degrees, self.degrees),
+            phrases=pair.candidates.phrases,
+            ids=tuple(self.ids),
+            titles=tuple(self.titles),
+            own_a=own[0],
+            own_b=own[1],
+            weights=(self.rows, self.columns, self.weights),
+            reached=reached,
+            left_out=max(0.0, 1.0 - float(self.weights.sum()) / total) if total > 0 else 0.0,
+        )
+
+
+def _first_order(edges: _Edges, candidates: Candidates, ranking: Ranking) -> NDArray[np.float64]:
+    """Each document's first-order relevance to a and to b, their product (or sum), shape (documents,).
+
+    0 for a document that only one side reaches.
+    """
+    count = len(edges.ids)
+    a, b = (np.bincount(edges.columns, edges.weights * sent[edges.rows], count) for sent in candidates.sent)
+    joined = a * b if ranking == "product" else np.where((a > 0) & (b > 0), a + b, 0.0)
+    per = edges.degrees if ranking == "product" else np.sqrt(edges.degrees)
+    return np.divide(joined, per, out=np.zeros(count), where=per > 0)
+
+
+def _closest(
+    edges: _Edges, relevance: NDArray[np.float64], size: int, own: set[str], without: frozenset[str]
+) -> NDArray[np.int64]:
+    """Columns that stay: the sides' own, then the first ``size`` by relevance, ties by id."""
+    barred = own | without
+    sides = [i for i, id in enumerate(edges.ids) if id in own]
+    third = np.array([i for i, id in enumerate(edges.ids) if id not in barred], dtype=np.int64)
+    third = third[relevance[third] > 0]
+    # to 9 digits: the order in which numbers were added up must not decide
+    scores = np.round(np.log(relevance[third]), 9)
+    if len(third) > size:
+        likely = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+        third, scores = third[likely], scores[likely]
+    ranked = sorted(zip((-scores).tolist(), [edges.ids[i] for i in third], third.tolist(), strict=True))
+    return np.array([*sides, *(i for _, _, i in ranked[:size])], dtype=np.int64)

@@ -1,0 +1,170 @@
+"""A sorting becomes an answer: ranked, folded, capped lists with their evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
+from worker.folding import fold
+from worker.methods.base import Problem, Ranked, Sorting
+from worker.neighbourhood import LocalGraph, Pair
+from worker.picture import picture
+from worker.places import Finder
+from worker.question import Question
+from worker.reasons import Reasoner
+from worker.spelling import Speller
+from worker.summary import summarise
+
+LEAST_SHOWN = 3
+"""A capped list leaves out what is obvious, but not below this many entries."""
+DIGITS = 6
+"""Digits of scores in an answer: engines agree to about so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """All that was found out about a pair."""
+
+    pair: Pair
+    graph: LocalGraph
+    problem: Problem
+    sorting: Sorting
+
+
+def present(question: Question, found: Found) -> Comparison:
+    """The answer, all but its timings."""
+    maker = _Entries(question, found)
+    common = maker.entries(found.sorting.common, "common")
+    distinct_a = maker.entries(found.sorting.distinct_a, "distinct")
+    distinct_b = maker.entries(found.sorting.distinct_b, "distinct")
+    sides = (found.pair.a, found.pair.b)
+    info = sides[0].reader.info
+    a, b = (side.info() for side in sides)
+    versions = {d.document.id: d.version for side in sides if not side.guest for d in side.documents}
+    return Comparison(
+        id=question.key(info.epoch, versions),
+        index=question.index,
+        epoch=info.epoch,
+        method=question.method,
+        preset=question.preset,
+        a=a,
+        b=b,
+        summary=summarise(a, b, common, distinct_a, distinct_b),
+        common=common,
+        distinct_a=distinct_a,
+        distinct_b=distinct_b,
+        stats=_stats(found),
+        no_evidence=None if common or distinct_a or distinct_b else _why_empty(found),
+        candidates=_candidates(found) if question.candidates else None,
+        graph=picture(found.graph, found.problem, found.sorting) if question.graph else None,
+    )
+
+
+class _Entries:
+    """Makes the entries of one answer."""
+
+    def __init__(self, question: Question, found: Found) -> None:
+        self._cap = question.cap
+        self._a, self._b = found.pair.a, found.pair.b
+        self._in_a, self._in_b = Finder(self._a, "a"), Finder(self._b, "b")
+        self._sorting = found.sorting
+        self._model = self._a.reader.model
+        self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
+        self._reasoner = Reasoner(found.graph, found.problem, self._model)
+
+    def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
+        phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
+        at = {phrase: n for n, phrase in enumerate(phrases)}
+        folded = fold(phrases, self._model, self._cap or None)
+        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded])]
+        return tuple(
+            self._entry(phrase, also, int(ranked.index[at[phrase]]), float(ranked.score[at[phrase]]), where)
+            for phrase, also in shown
+        )
+
+    def _room(self, ranked: Ranked, ranks: list[int]) -> int:
+        """How many entries to show: up to the cap, and of the obvious ones only so many that some stand there."""
+        if not self._cap:
+            return len(ranks)
+        telling = len(ranks) if ranked.telling is None else sum(rank < ranked.telling for rank in ranks)
+        return min(self._cap, max(telling, LEAST_SHOWN))
+
+    def _entry(
+        self, phrase: str, also: tuple[str, ...], row: int, score: float, where: Literal["common", "distinct"]
+    ) -> Entry:
+        count_a, count_b = self._a.wording.count(phrase), self._b.wording.count(phrase)
+        implied = where == "common" and not (count_a and count_b)
+        return Entry(
+            phrase=phrase,
+            display=self._speller.display(phrase),
+            score=_rounded(score),
+            kind="implied" if implied else "shared" if where == "common" else "distinct",
+            count_a=count_a,
+            count_b=count_b,
+            relevance_a=_rounded(float(self._sorting.relevance_a[row])),
+            relevance_b=_rounded(float(self._sorting.relevance_b[row])),
+            evidence=(
+                *(self._in_a.places(phrase) if count_a else ()),
+                *(self._in_b.places(phrase) if count_b else ()),
+            ),
+            also=also,
+            reasons=self._reasoner.reasons(phrase, lacking="b" if count_a else "a") if implied else None,
+        )
+
+
+def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:
+    """Both salient sets, with the margin of the method (of a method with words of its own: the lowest)."""
+    margin = dict(zip(found.sorting.phrases, found.sorting.margin.tolist(), strict=True))
+    lowest = float(np.min(found.sorting.margin, initial=0.0))
+
+    def listed(phrases: tuple[str, ...], salience: dict[str, float]) -> tuple[Candidate, ...]:
+        return tuple(Candidate(p, _rounded(salience[p]), _rounded(margin.get(p, lowest))) for p in phrases)
+
+    pair = found.pair
+    return {
+        "a": listed(pair.candidates.of_a, pair.a.salience),
+        "b": listed(pair.candidates.of_b, pair.b.salience),
+    }
+
+
+def _stats(found: Found) -> Stats:
+    graph = found.graph
+    return Stats(
+        phrases=len(graph.phrases),
+        documents=len(graph.ids),
+        edges=graph.graph.edges,
+        iterations=found.sorting.iterations,
+        notes=(*found.sorting.notes, *_notes(found)),
+        reached=graph.reached,
+        left_out=_rounded(graph.left_out),
+    )
+
+
+def _notes(found: Found) -> list[str]:
+    """What a reader should know to judge the answer."""
+    a, b = found.pair.a, found.pair.b
+    notes = []
+    if a.columns == b.columns:
+        notes.append("both sides are the same")
+    notes += [
+        f"no phrase of the index was found in {name}"
+        for name, side in (("A", a), ("B", b))
+        if not side.salience and (a.salience or b.salience)
+    ]
+    if not found.graph.third:
+        notes.append("no third document is reached from both sides: only the two sides themselves speak")
+    return notes
+
+
+def _why_empty(found: Found) -> NoEvidence:
+    for side, letter in ((found.pair.a, "A"), (found.pair.b, "B")):
+        if not side.salience:
+            return NoEvidence("no-phrases", f"no phrase of the index was found in {letter}: it is empty or too short")
+    return NoEvidence("nothing-found", "no phrase is relevant enough to either side")
+
+
+def _rounded(value: float) -> float:
+    return round(value, DIGITS) + 0.0  # never -0.0

@@ -1,0 +1,78 @@
+"""Why an implied phrase belongs to the side that lacks it: the shares of its relevance, and bridges.
+
+Relevance alone (lambda = 0) is split, solved exactly on the neighbourhood: f_i = sum_j S_ij g_j. The
+documents of the side that holds the phrase are told apart (``own``): they explain nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from indexer.phrases.model import PhraseModel
+from worker.answer import Bridge, Reasons
+from worker.core.graph import Floats
+from worker.core.propagation import Relevance, propagate_exactly
+from worker.core.seeds import pair_seeds
+from worker.core.shares import document_shares, relevance_shares
+from worker.folding import fold
+from worker.methods.base import Problem
+from worker.neighbourhood import LocalGraph
+
+MOST = 3
+"""Bridges named for a phrase."""
+_PHRASES = 3
+"""Phrases named for a bridge."""
+_LEAST = 1e-4
+"""A smaller share is not worth a line."""
+
+
+class Reasoner:
+    """Reasons for the implied phrases of one answer; the system is solved once, when first asked."""
+
+    def __init__(self, graph: LocalGraph, problem: Problem, model: PhraseModel) -> None:
+        self._graph = graph
+        self._model = model
+        self._problem = problem
+        self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
+
+    def reasons(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
+        row = self._row.get(phrase)
+        if row is None:  # a method's own word, which is not in the graph
+            return Reasons(own=0.0, via=(), partial=0.0, rest=1.0)
+        side = 0 if lacking == "a" else 1
+        f, g = self._solved.f[:, side], self._solved.g[:, side]
+        if f[row] <= 0:  # no document speaks for it; words may
+            partial = float((self._problem.partial_a, self._problem.partial_b)[side][row] > 0)
+            return Reasons(own=0.0, via=(), partial=partial, rest=1.0 - partial)
+        own_a, own_b = self._graph.own_a.tolist(), self._graph.own_b.tolist()
+        holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)
+        shares = relevance_shares(self._graph.graph, f, g, row, holders=holders, targets=targets)
+        named = _largest(shares.via, self._graph.ids, _LEAST)[:MOST]
+        via = tuple(self._bridge(j, float(shares.via[j]), f, g, row) for j in named)
+        rest = 1.0 - shares.own - sum(bridge.share for bridge in via)
+        return Reasons(own=shares.own, via=via, partial=0.0, rest=max(0.0, rest))
+
+    def _bridge(self, document: int, share: float, f: Floats, g: Floats, row: int) -> Bridge:
+        """A third document with the phrases that make it relevant to the side, the strongest first."""
+        parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
+        parts[row] = 0.0
+        names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0)]
+        leaders = tuple(leader for leader, _ in fold(names, self._model)[:_PHRASES])
+        return Bridge(self._graph.ids[document], self._graph.titles[document], leaders, share)
+
+    @cached_property
+    def _solved(self) -> Relevance:
+        problem, graph = self._problem, self._graph.graph
+        alpha = problem.parameters.alpha
+        seeds = pair_seeds(graph, problem.side_a, problem.side_b, alpha=alpha)
+        return propagate_exactly(graph, seeds, alpha)
+
+
+def _largest(parts: Floats, names: Sequence[str], above: float) -> list[int]:
+    """Which parts are above a limit, the largest first; parts that agree to 9 digits by name."""
+    chosen = np.flatnonzero(parts > above).tolist()
+    return sorted(chosen, key=lambda i: (-round(float(parts[i]), 9), names[i]))

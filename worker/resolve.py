@@ -1,0 +1,172 @@
+"""A side as asked for becomes documents, phrases and words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.analyse import Analyser
+from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Groups, Reader
+from indexer.errors import BadSide, TooLarge, UnknownDocument
+from worker.answer import SideInfo
+from worker.matching import Wording
+from worker.queries import with_every_phrase
+from worker.sides import Kind, Side, parse_search
+
+SET_CANDIDATES = 200
+"""How many phrases stand for a set: the best by summed salience."""
+GUEST = ""
+"""The id of a text that is not in the index."""
+GUEST_PREFIX = "\x00guest:"
+_TITLE = 80
+
+
+@dataclass(frozen=True)
+class Limits:
+    set_size: int = 10_000
+    text_bytes: int = 10 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """One side with all that is known of it."""
+
+    side: Side
+    documents: tuple[AnalysedDocument, ...]
+    reader: Reader
+
+    @property
+    def kind(self) -> Kind:
+        return self.side.kind
+
+    @property
+    def guest(self) -> bool:
+        """Whether the side's one document is not in the index."""
+        return self.kind in ("query", "text")
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return () if self.guest else tuple(d.document.id for d in self.documents)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """What its documents are called in a graph; a guest has a name that no document can have."""
+        if not self.guest:
+            return self.ids
+        digest = hashlib.sha256(self.side.words.encode("utf-8", "replace")).hexdigest()[:24]
+        return (f"{GUEST_PREFIX}{self.kind}:{digest}",)
+
+    @cached_property
+    def salience(self) -> dict[str, float]:
+        """Candidate phrases with their salience, best first."""
+        if len(self.documents) == 1:
+            return {s.phrase: s.salience for s in self.documents[0].salient}
+        summed: dict[str, float] = {}
+        for document in self.documents:
+            for salient in document.salient:
+                summed[salient.phrase] = summed.get(salient.phrase, 0.0) + salient.salience
+        best = sorted(summed.items(), key=lambda item: (-item[1], item[0]))[:SET_CANDIDATES]
+        top = best[0][1] if best else 1.0
+        return {phrase: score / top for phrase, score in best}
+
+    @cached_property
+    def wording(self) -> Wording:
+        return Wording([d.tokens for d in self.documents], self.reader.model)
+
+    def edges(self, phrases: Sequence[str]) -> NDArray[np.float64]:
+        """BM25 of each phrase in each document of the side where its segmentation holds it, else 0.
+
+        Shape (phrases, documents), with the statistics of the epoch.
+        """
+        row = {phrase: i for i, phrase in enumerate(phrases)}
+        weights = np.zeros((len(row), len(self.documents)))
+        for column, document in enumerate(self.documents):
+            for phrase, weight in zip(document.phrases, document.weights, strict=True):
+                if phrase in row:
+                    weights[row[phrase], column] = weight
+        return weights
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        """Where each document of the side stands among the topics: unit vectors, shape (documents, dimensions)."""
+        model = self.reader.model
+        known, unseen = model.word_ids, len(model.words)
+        texts = [d.tokens.split() for d in self.documents]
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        words = np.array([known.get(word, unseen) for text in texts for word in text], dtype=np.int64)
+        document = np.repeat(np.arange(len(texts)), lengths)
+        return model.topics.places(words, document, lengths).astype(np.float64)
+
+    def info(self) -> SideInfo:
+        if self.kind == "document":
+            return SideInfo(self.kind, self.ids, self.documents[0].document.title)
+        if self.kind == "set":
+            size = len(self.documents)
+            title = self.side.words or f"{size} document{'s' * (size != 1)}"
+            return SideInfo(self.kind, self.ids, title)
+        start = " ".join(self.side.words[: 10 * _TITLE].split())
+        return SideInfo(self.kind, (), start if len(start) <= _TITLE else start[: _TITLE - 1].rstrip() + "…")
+
+
+def resolve(
+    reader: Reader, sides: Sequence[Side], *, limits: Limits, groups: Groups = None, analyser: Analyser | None = None
+) -> list[Resolved]:
+    """Every side, with one request for all documents named by id; equal sides are looked up once."""
+    for side in sides:
+        if len(side.ids) > limits.set_size:
+            raise TooLarge(
+                f"a set of {len(side.ids)} documents is above the limit of {limits.set_size}",
+                fix="compare a part of it",
+            )
+    wanted = list(dict.fromkeys(id for side in sides for id in side.ids))
+    fetched = dict(zip(wanted, reader.fetch(wanted, groups), strict=True)) if wanted else {}
+    missing = [id for id, document in fetched.items() if document is None]
+    if missing:
+        raise UnknownDocument(reader.info.name, *missing)
+    found = {id: document for id, document in fetched.items() if document is not None}
+    known: dict[Side, Resolved] = {}
+    for side in sides:
+        if side not in known:
+            known[side] = Resolved(side, _documents(reader, side, found, limits, groups, analyser), reader)
+    return [known[side] for side in sides]
+
+
+def _documents(
+    reader: Reader,
+    side: Side,
+    found: dict[str, AnalysedDocument],
+    limits: Limits,
+    groups: Groups,
+    analyser: Analyser | None,
+) -> tuple[AnalysedDocument, ...]:
+    if side.ids:
+        return tuple(found[id] for id in side.ids)
+    if len(side.words.encode("utf-8", "surrogatepass")) > limits.text_bytes:
+        raise TooLarge(f"the {side.form} is larger than {limits.text_bytes} bytes", fix="compare a part of it")
+    analyser = analyser or Analyser(reader.model)
+    if side.form == "search":
+        return _search(reader, side, limits, groups, analyser)
+    analysed = analyser.analyse(Document(id=GUEST, text=side.words))
+    return (with_every_phrase(analysed, reader.model) if side.form == "query" else analysed,)
+
+
+def _search(
+    reader: Reader, side: Side, limits: Limits, groups: Groups, analyser: Analyser
+) -> tuple[AnalysedDocument, ...]:
+    words, selection = parse_search(side.words)
+    lemmas = tuple(analyser.analyse(Document(id=GUEST, text=words)).tokens.split()) if words else ()
+    result = reader.search(replace(selection, words=lemmas), size=limits.set_size, groups=groups)
+    if result.total > limits.set_size:
+        raise TooLarge(
+            f"search:{side.words} selects {result.total} documents, the limit is {limits.set_size}",
+            fix="narrow it, for example with date:2011-03-11..2011-03-14",
+        )
+    if not result.hits:
+        raise BadSide(f"search:{side.words} selects no document", fix="widen it")
+    return tuple(hit.document for hit in result.hits)

@@ -1,0 +1,103 @@
+"""Running one job, whatever its kind: claim it, keep it, do it, say what came of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from indexer.errors import IndexBusy, PhraseComError, StoreUnavailable, TooLarge
+from worker.jobs import TIME_LIMIT, Answer, Claim, Failure, JobStore
+from worker.leases import Lease, Stopped
+
+log = logging.getLogger(__name__)
+_BUSY_SECONDS = 2.0
+_SMALLER = "make the sides smaller, or raise worker_memory_bytes"
+
+
+class TimeLimit(Exception):
+    """The soft time limit struck."""
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """What a job done in pieces returns when there is more to do."""
+
+    cursor: int
+
+
+class Running:
+    """What the work sees of its job."""
+
+    def __init__(self, store: JobStore, claim: Claim, lease: Lease) -> None:
+        self.claim = claim
+        self._store = store
+        self._lease = lease
+
+    def progress(self, share: float, message: str = "") -> None:
+        """Say how far it is; raises Stopped when the work should end."""
+        self._lease.check()
+        try:
+            going_on = self._store.progress(self.claim, min(max(share, 0.0), 1.0), message)
+        except StoreUnavailable:
+            return  # the answer may still be stored when the server is back
+        if not going_on:
+            self._lease.void()
+            self._lease.check()
+
+    def part(self, name: str, body: bytes) -> None:
+        """One ready part of the answer."""
+        self._lease.check()
+        if not self._store.part(self.claim, name, body):
+            raise Stopped(self.claim.id)
+
+
+Work = Callable[[Running], Answer | More]
+
+
+def owner_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
+
+
+def run_job(store: JobStore, id: str, works: Mapping[str, Work]) -> bool:
+    """Run the job if it is there to be run. True when there are more pieces to announce."""
+    claim = store.start(id, owner_name())
+    if claim is None:
+        log.info("job %s: nothing to do", id)
+        return False
+    with Lease(store, claim) as lease:
+        running = Running(store, claim, lease)
+        try:
+            outcome = works[claim.kind](running)
+        except Stopped:
+            store.drop(claim)
+        except TimeLimit:
+            store.fail(claim, Failure(TIME_LIMIT, "the job ran into its time limit", 504))
+        except MemoryError:
+            log.error("job %s needs more memory than a worker may take", id)
+            store.fail(claim, Failure(TooLarge.code, f"the job needs too much memory; {_SMALLER}", TooLarge.status))
+        except PhraseComError as error:
+            _failed(store, claim, error)
+        except Exception:  # whatever happens in one job must not end the worker
+            log.exception("job %s failed", id)
+            store.fail(claim, Failure("internal", "an internal error; the worker's log has the details"))
+        else:
+            if isinstance(outcome, More):
+                return store.hand_back(claim, 0, outcome.cursor)
+            store.finish(claim, outcome)
+    return False
+
+
+def _failed(store: JobStore, claim: Claim, error: PhraseComError) -> None:
+    """An error that may pass is tried again, later each time; any other is the answer."""
+    if isinstance(error, IndexBusy) and claim.kind == "ingest":
+        # a rebuild may take long, but it ends: the documents wait for it, however often
+        store.hand_back(claim, delay=_BUSY_SECONDS, cursor=claim.cursor)
+    elif error.retryable and claim.attempts < store.limits.max_attempts:
+        log.info("job %s: %s; trying again", claim.id, error)
+        store.hand_back(claim, delay=2.0 ** (claim.attempts - 1))
+    else:
+        store.fail(claim, Failure(error.code, str(error), error.status, error.retryable))
