@@ -1,0 +1,75 @@
+"""The Flask app: put together here, everything else in small files beside it."""
+
+from __future__ import annotations
+
+import time
+
+from flask import Flask, Response, g, request
+
+from indexer.settings import Settings, load_settings
+from webapi import (
+    comparisons,
+    cors,
+    docs,
+    explanations,
+    feedback,
+    headers,
+    health,
+    indexes,
+    metrics,
+    openapi,
+    pages,
+    problems,
+    search,
+)
+from webapi.context import EXTENSION, Context
+from webapi.gate import Gate
+from webapi.hot import HotAnswers
+from webapi.limits import rate_limit
+from worker.config import WorkConfig, work_config
+from worker.desk import Desk
+from worker.service import Service
+
+
+def create_app(
+    settings: Settings | None = None,
+    *,
+    inline: bool = False,
+    config: WorkConfig | None = None,
+    service: Service | None = None,
+) -> Flask:
+    """The app, ready to be served.
+
+    ``inline``: compute in this process, without Redis. ``config`` and ``service`` replace what the
+    settings would give.
+    """
+    settings = settings or load_settings()
+    service = service or Service(config or work_config(settings, inline=inline))
+    gate = Gate(settings, rate_limit(service, settings.rate_per_minute))
+    app = Flask("webapi", static_folder=None, template_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
+    desk = Desk(service, max_waiting=settings.max_waiting, waiting=metrics.WAITING.set)
+    app.extensions[EXTENSION] = Context(settings, service, desk)
+    problems.register(app)
+    app.url_map.converters["any_id"] = indexes.AnyId
+    app.url_map.merge_slashes = False
+    for part in (comparisons, explanations, feedback, indexes, search, health, openapi, docs, pages):
+        app.register_blueprint(part.blueprint)
+    app.before_request(_begin)
+    app.after_request(_end)
+    gate.register(app)
+    headers.register(app)
+    app.wsgi_app = HotAnswers(app.wsgi_app, desk, gate.glance)  # type: ignore[method-assign]
+    cors.register(app, settings.cors_origins)
+    return app
+
+
+def _begin() -> None:
+    g.began = time.perf_counter()
+
+
+def _end(response: Response) -> Response:
+    endpoint = request.endpoint or "none"
+    metrics.REQUESTS.labels(endpoint, response.status_code).inc()
+    metrics.SECONDS.labels(endpoint).observe(time.perf_counter() - g.began)
+    return response

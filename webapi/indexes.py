@@ -1,0 +1,121 @@
+"""/v1/indexes: what there is, documents in and out, phrases to type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from flask import Blueprint, Response, request
+from werkzeug.routing import BaseConverter
+
+from indexer.documents import Document
+from indexer.engines.base import IndexInfo
+from indexer.errors import BadParameter, TooLarge, UnknownDocument
+from webapi.answers import JSON, accepted, answer_or_state
+from webapi.context import caller, context, json_body
+from webapi.schemas import DocumentBody, DocumentsBody, parsed
+from worker.documents import shown
+from worker.ingest import hand_in
+from worker.jobs import Job
+from worker.suggest import suggestions
+from worker.wire import dumps
+
+blueprint = Blueprint("indexes", __name__)
+PATH = "/v1/indexes"
+_MOST_SUGGESTIONS = 50
+
+
+class AnyId(BaseConverter):
+    """A document id in a path, whatever it holds: slashes too."""
+
+    regex = ".+"
+    part_isolating = False
+
+
+@blueprint.get(PATH)
+def listed() -> Response:
+    library, who = context().service.library, caller()
+    names = [name for name in library.engine.indexes() if who.may_use(name)]
+    return _json({"indexes": [described(library.current(name).info) for name in names]})
+
+
+@blueprint.get(f"{PATH}/<name>")
+def one(name: str) -> Response:
+    return _json(described(context().service.library.current(name).info))
+
+
+@blueprint.post(f"{PATH}/<name>/documents")
+def add(name: str) -> Response:
+    """Take documents in; 202 at once, the work is done on the bulk queue."""
+    settings, service, who = context().settings, context().service, caller()
+    request.max_content_length = settings.max_document_bytes + settings.max_body_bytes
+    service.mirror.epoch(name)
+    documents = [_document(body, settings.max_document_bytes) for body in parsed(DocumentsBody, json_body()).documents]
+    new = hand_in(service, name, documents, who)
+    context().desk.enter(new)
+    return accepted(Job(new.id, "ingest", "queued", queue="bulk"), f"/v1/jobs/{new.id}")
+
+
+@blueprint.get(f"{PATH}/<name>/documents/<any_id:id>")
+def document(name: str, id: str) -> Response:
+    library, who = context().service.library, caller()
+    found = library.fetch(name, [id], who.groups).get(id)
+    if found is None:
+        raise UnknownDocument(name, id)
+    model = library.current(name).model
+    response = _json(shown(name, found, model, who.groups))
+    response.set_etag(found.version)
+    response.make_conditional(request)
+    return response
+
+
+@blueprint.get(f"{PATH}/<name>/suggest")
+def suggest(name: str) -> Response:
+    """Phrases of the index that continue what is being typed."""
+    typed = request.args.get("q", "")
+    if not typed.strip():
+        raise BadParameter("q is missing", fix="ask with ?q=…")
+    try:
+        size = int(request.args.get("size", "10"))
+    except ValueError:
+        size = 0
+    if not 1 <= size <= _MOST_SUGGESTIONS:
+        raise BadParameter(f"size must be a whole number from 1 to {_MOST_SUGGESTIONS}")
+    found = suggestions(context().service.library, name, typed, size, caller().groups)
+    return _json({"index": name, "suggestions": found})
+
+
+def described(info: IndexInfo) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "epoch": info.epoch,
+        "documents": info.documents,
+        "phrases": info.phrases,
+        "edges": info.edges,
+        "created": info.created,
+        "drift": info.drift,
+        "settings": dict(info.settings),
+    }
+
+
+def _document(body: DocumentBody, most: int) -> Document:
+    if len(body.text.encode("utf-8", "surrogatepass")) > most:
+        raise TooLarge(f"document {body.id!r} is larger than {most} bytes", fix="split it")
+    facets = {name: list(values) for name, values in body.facets.items()}
+    return Document(body.id, body.title, body.text, body.date, body.url, facets, tuple(body.acl), dict(body.extra))
+
+
+def _json(value: Any) -> Response:
+    return Response(dumps(value), mimetype=JSON, headers={"Cache-Control": "private, no-cache"})
+
+
+@blueprint.get("/v1/jobs/<id>")
+def job(id: str) -> Response:
+    """How far a job is, whatever its kind; what came of an ingestion."""
+    look = context().desk.look(id, caller())
+    if look.kept is not None and look.kept.kind == "ingest":
+        return Response(look.kept.answer.body, mimetype=JSON, headers={"Cache-Control": "no-store"})
+    if look.kept is not None:
+        body = {"id": id, "state": "done", "progress": 1.0}
+        return Response(orjson.dumps(body), mimetype=JSON, headers={"Cache-Control": "no-store"})
+    return answer_or_state(look, "/v1/jobs")

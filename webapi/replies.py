@@ -1,0 +1,228 @@
+"""What answers look like: the OpenAPI description is made of these, and tests read real answers with them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
+
+
+class Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SideReply(Reply):
+    kind: Literal["document", "set", "query", "text"]
+    ids: list[str]
+    title: str
+
+
+class OnSide(Reply):
+    count: int = Field(description="How often the phrase occurs on this side")
+    relevance: float = Field(description="1.0: like an average salient phrase of this side")
+
+
+class Evidence(Reply):
+    side: Literal["a", "b"]
+    id: str
+    field: str
+    start: int
+    end: int
+    snippet: str
+
+
+class Bridge(Reply):
+    id: str
+    title: str
+    phrases: list[str]
+    share: float
+
+
+class PhraseReply(Reply):
+    phrase: str
+    display: str
+    score: float
+    kind: Literal["shared", "implied", "distinct"]
+    a: OnSide
+    b: OnSide
+    evidence: list[Evidence]
+    also: list[str] | None = Field(default=None, description="Near-duplicates folded into this entry")
+    own: float | None = Field(default=None, description="Share of an implied phrase's relevance owed to the other side")
+    via: list[Bridge] | None = Field(default=None, description="Third documents that carry it, largest share first")
+    partial: float | None = None
+    rest: float | None = None
+
+
+class StatsReply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    phrases: int
+    documents: int
+    edges: int
+    iterations: int
+    ms: dict[str, float]
+    notes: list[str]
+
+
+class CandidateReply(Reply):
+    phrase: str
+    salience: float
+    margin: float
+
+
+class NoEvidence(Reply):
+    code: str
+    detail: str
+
+
+class ComparisonReply(Reply):
+    id: str
+    index: str
+    epoch: str
+    method: str
+    preset: str
+    a: SideReply
+    b: SideReply
+    summary: str
+    common: list[PhraseReply]
+    distinct_a: list[PhraseReply]
+    distinct_b: list[PhraseReply]
+    stats: StatsReply
+    no_evidence: NoEvidence | None
+    candidates: dict[str, list[CandidateReply]] | None = None
+    graph: dict[str, Any] | None = None
+
+
+class JobReply(Reply):
+    id: str
+    state: State
+    progress: float
+    message: str | None = None
+
+
+class HitReply(Reply):
+    hit: str
+    state: State
+    comparison: ComparisonReply | None = None
+
+
+class ExplanationReply(JobReply):
+    explanations: list[HitReply]
+
+
+class IngestReply(JobReply):
+    index: str | None = None
+    written: int | None = Field(default=None, description="Documents added or replaced")
+
+
+class IndexReply(Reply):
+    name: str
+    epoch: str
+    documents: int
+    phrases: int
+    edges: int
+    created: str
+    drift: float = Field(description="Share of documents changed since the epoch was built")
+    settings: dict[str, Any]
+
+
+class IndexesReply(Reply):
+    indexes: list[IndexReply]
+
+
+class SalientReply(Reply):
+    phrase: str
+    display: str
+    salience: float
+    count: int
+
+
+class DocumentReply(Reply):
+    index: str
+    id: str
+    title: str
+    text: str
+    date: str | None
+    url: str | None
+    facets: dict[str, list[str]]
+    extra: dict[str, Any]
+    version: str
+    salient: list[SalientReply]
+
+
+class SuggestionReply(Reply):
+    phrase: str
+    display: str
+    documents: int
+
+
+class SuggestionsReply(Reply):
+    index: str
+    suggestions: list[SuggestionReply]
+
+
+class FeedbackReply(Reply):
+    id: str
+    recorded: int
+
+
+class BriefPhrase(Reply):
+    phrase: str
+    display: str
+    kind: Literal["shared", "implied", "distinct"]
+    score: float | None = None
+
+
+class Hrefs(Reply):
+    common: str | None = None
+    distinct: str | None = None
+
+
+class WhyReply(Reply):
+    state: Literal["done", "pending"]
+    provisional: bool | None = Field(default=None, description="By containment alone, until the comparison is done")
+    common: list[BriefPhrase] = Field(description="Shared with the query")
+    distinct: list[BriefPhrase] = Field(description="Sets it apart from the rest of the page")
+    matched: list[str] = Field(description="Clauses of the query that matched, a match with its words that did")
+    href: Hrefs
+
+
+class SearchHit(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    why: WhyReply | None = None
+
+
+class SearchHits(Reply):
+    total: dict[str, Any]
+    max_score: float | None
+    hits: list[SearchHit]
+
+
+class SearchReply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    took: int
+    timed_out: bool
+    hits: SearchHits
+    aggregations: dict[str, Any] | None = None
+
+
+class Misfit(Reply):
+    at: str
+    detail: str
+
+
+class ProblemReply(Reply):
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[Misfit] | None = None
+    id: str | None = Field(default=None, description="The job that failed")
+    state: State | None = None
+
+
+class HealthReply(Reply):
+    status: Literal["ok", "unavailable"]
+    checks: dict[str, str] | None = None

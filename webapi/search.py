@@ -1,0 +1,150 @@
+"""/v1/{index}/_search: the Elasticsearch response, with ``why`` on each hit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from indexer.documents import AnalysedDocument
+from indexer.engines import dates
+from indexer.engines.base import Hit, SearchResult, Selection
+from indexer.engines.intervals import iso
+from indexer.errors import BadParameter, BadRequest, TooLarge
+from webapi.answers import JSON
+from webapi.context import caller, context, json_body, preferred_wait, require
+from webapi.highlight import highlights
+from webapi.search_body import Histogram, SearchPlan, Terms, read_body
+from webapi.why import explain_page
+from worker.wire import dumps, loads
+
+blueprint = Blueprint("search", __name__)
+VENDOR = "application/vnd.elasticsearch+json"
+_HARMLESS = frozenset({"allow_no_indices", "expand_wildcards", "human", "ignore_unavailable", "preference", "pretty"})
+"""Parameters of the address that change nothing in the answer."""
+_MOST_FILLED = 10_000
+"""Buckets of a date histogram, empty ones included."""
+
+
+@blueprint.post("/v1/<index>/_search")
+def search(index: str) -> Response:
+    began = time.perf_counter()
+    unknown = sorted(set(request.args) - _HARMLESS)
+    if unknown:
+        raise BadParameter(f"the parameter {unknown[0][:80]!r} is not allowed", fix="put it in the body")
+    who, library = caller(), context().service.library
+    plan = read_body(_body(), lambda words: library.spelled(index, words))
+    if plan.why:
+        require(who, "compare")
+    facets = sorted({one.facet for one in plan.aggregations.values() if isinstance(one, Terms)})
+    intervals = list({one.interval: None for one in plan.aggregations.values() if isinstance(one, Histogram)})
+    found = library.read(
+        index,
+        lambda reader: reader.search(
+            Selection(query=plan.query),
+            size=plan.size,
+            offset=plan.offset,
+            facets=facets,
+            groups=who.groups,
+            sort=plan.sort,
+            histograms=intervals,
+        ),
+    )
+    whys: Sequence[Mapping[str, Any]] = ()
+    if plan.why and found.hits:
+        whys = explain_page(context().desk, index, plan, found.hits, who, preferred_wait(context().settings))
+    body = _response(index, plan, found, whys)
+    body["took"] = int(1000 * (time.perf_counter() - began))
+    return Response(dumps(body), mimetype=JSON)
+
+
+def _body() -> object:
+    try:
+        return loads(json_body() or b"{}")
+    except (ValueError, RecursionError):
+        raise BadRequest("the body is not JSON") from None
+
+
+def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    hits = [_hit(index, plan, hit) for hit in found.hits]
+    for hit, why in zip(hits, whys, strict=False):
+        hit["why"] = why
+    body: dict[str, Any] = {
+        "took": 0,
+        "timed_out": False,
+        "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+        "hits": {
+            "total": {"value": found.total, "relation": "eq"},
+            "max_score": max((hit.score for hit in found.hits), default=None) if plan.scored else None,
+            "hits": hits,
+        },
+    }
+    if plan.aggregations:
+        body["aggregations"] = {name: _aggregation(one, found) for name, one in plan.aggregations.items()}
+    return body
+
+
+def _hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
+    out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.scored else None}
+    if plan.source is not False:
+        out["_source"] = _source(hit.document, plan.source)
+    if plan.sort:
+        values = {"score": hit.score, "date": dates.instant(hit.document.document.date), "id": hit.id}
+        out["sort"] = [values[key.key] for key in plan.sort]
+    if plan.highlight and (shown := highlights(hit.document, plan.lemmas, plan.highlight)):
+        out["highlight"] = shown
+    named = [clause.name for clause in plan.clauses if clause.name and clause.matched(hit.document)]
+    if named:
+        out["matched_queries"] = named
+    return out
+
+
+def _source(analysed: AnalysedDocument, wanted: frozenset[str] | bool) -> dict[str, Any]:
+    document = analysed.document
+    whole: dict[str, Any] = {
+        **document.extra,
+        **{name: list(values) for name, values in document.facets.items()},
+        "title": document.title,
+        "text": document.text,
+        "date": document.date,
+        "url": document.url,
+    }
+    return whole if isinstance(wanted, bool) else {name: whole[name] for name in whole if name in wanted}
+
+
+def _aggregation(asked: Terms | Histogram, found: SearchResult) -> dict[str, Any]:
+    if isinstance(asked, Terms):
+        return _terms(found.facets.get(asked.facet, {}), asked.size)
+    return {"buckets": _dated(found.histograms.get(asked.interval, {}), asked)}
+
+
+def _terms(counts: Mapping[str, int], size: int) -> dict[str, Any]:
+    shown = list(counts.items())[:size]
+    rest = sum(counts.values()) - sum(count for _, count in shown)
+    return {
+        "doc_count_error_upper_bound": 0,
+        "sum_other_doc_count": rest,
+        "buckets": [{"key": key, "doc_count": count} for key, count in shown],
+    }
+
+
+def _dated(counts: Mapping[int, int], asked: Histogram) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    for at, count in asked.interval.filled(counts) if asked.least == 0 else counts.items():
+        if count >= asked.least:
+            out.append({"key_as_string": iso(at), "key": at, "doc_count": count})
+        if len(out) > _MOST_FILLED:
+            raise TooLarge("the date histogram has too many buckets", fix="use a longer interval, or min_doc_count 1")
+    return out
+
+
+@blueprint.after_request
+def _elastic(response: Response) -> Response:
+    """With the headers the official client checks, and in the media type it asks for: it reads no other."""
+    asked = request.headers.get("Accept", "").partition(",")[0].strip()
+    if asked.startswith(VENDOR):
+        response.headers["Content-Type"] = asked
+    response.headers["X-Elastic-Product"] = "Elasticsearch"
+    return response

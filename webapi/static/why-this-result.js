@@ -1,0 +1,524 @@
+/* <why-this-result>: says why a hit is among the results. One file, nothing else needed; see docs/element.md.
+
+   <why-this-result endpoint="https://why.example" index="papers" hit="doc-1" query="web graph"></why-this-result> */
+(() => {
+  "use strict";
+  const NAME = "why-this-result";
+  if (customElements.get(NAME)) return;
+
+  const HERE = document.currentScript?.src ? new URL(document.currentScript.src).origin : location.origin;
+  const MOST_HITS = 50;
+  const LISTS = ["common", "distinct_a", "distinct_b"];
+  const KINDS = {
+    shared: ["=", "in both"],
+    implied: ["≈", "implied: only one of them says it, related documents connect it to the other"],
+    here: ["+", "only here"],
+    there: ["−", "only there"],
+  };
+  const WORDS = {
+    title: "Why this result",
+    waiting: "Looking for the reasons …",
+    first: "This is the first result.",
+    nothing: "nothing in particular",
+    again: "Try again",
+    compare: "Compare side by side",
+    close: "Close",
+    provisional: "first guess, being checked",
+    query: { common: "Shares with the search", distinct_a: "Also about" },
+    document: { common: "Shares with it", distinct_a: "Only here", distinct_b: "Only there" },
+    page: { common: "Like the rest of the page", distinct_a: "Sets it apart" },
+    above: { distinct_b: "Only the one above", distinct_a: "Only this one", common: "Both" },
+  };
+
+  const STYLE = `
+:host{--_ink:var(--why-ink,light-dark(#1f2430,#e8e6e1));--_muted:var(--why-muted,light-dark(#5a6070,#a8acb8));
+--_line:var(--why-line,light-dark(#d9d6cf,#3b4050));--_surface:var(--why-surface,light-dark(#fff,#1d212b));
+--_common:var(--why-common,light-dark(#0b6e5c,#5fd3b8));--_here:var(--why-here,light-dark(#2f52b8,#9db4ff));
+--_there:var(--why-there,light-dark(#9a4a0c,#f0b27a));
+display:block;container-type:inline-size;color:var(--_ink);font:var(--why-font,inherit);font-size:var(--why-size,.875rem);line-height:1.4}
+:host([hidden]){display:none}
+.all{display:grid;gap:.3rem}
+.list{display:flex;align-items:center;gap:.5rem;min-height:1.9rem;min-width:0}
+.label{flex:none;width:var(--why-label-width,auto);color:var(--_muted);font-size:.8125rem}
+ul{position:relative;display:flex;gap:.375rem;margin:0;padding:.125rem;list-style:none;overflow-x:auto;min-width:0;scrollbar-width:none}
+ul::-webkit-scrollbar{display:none}
+li{flex:0 1 auto;min-width:3.4rem;display:flex}
+button,a{font:inherit;color:inherit}
+.shared,.implied{--c:var(--_common)}
+.chip{position:relative;display:inline-flex;align-items:center;gap:.35em;min-width:0;max-width:18rem;margin:0;
+padding:.1em .7em;border:1px solid var(--c);border-radius:var(--why-radius,999px);background:var(--_surface);
+color:var(--c);cursor:pointer;white-space:nowrap;transition:background-color .15s}
+.chip span:nth-child(2){overflow:hidden;text-overflow:ellipsis}
+.chip:hover{background:color-mix(in srgb,var(--c) 10%,var(--_surface))}
+.chip[aria-expanded=true]{background:color-mix(in srgb,var(--c) 18%,var(--_surface));border-width:2px;margin:-1px 0}
+.chip.implied{border-style:dashed}
+.here{--c:var(--_here)}
+.there{--c:var(--_there)}
+.chip.here,.chip.there{border-radius:var(--why-radius-distinct,.35rem)}
+:host([provisional]) .chip{opacity:.78}
+.mark{font-weight:700;font-family:ui-monospace,monospace}
+:focus-visible{outline:2px solid var(--_here);outline-offset:1px}
+.ghost{height:1.6rem;width:7rem;border-radius:999px;background:var(--_line);opacity:.5;animation:why 1.4s ease-in-out infinite alternate}
+@keyframes why{to{opacity:.2}}
+.said{margin:0;color:var(--_muted)}
+.evidence{border-inline-start:3px solid var(--c,var(--_line));padding:.25rem .75rem;margin:.25rem 0;overflow-wrap:anywhere}
+.evidence p{margin:.2rem 0}
+.evidence .kind{color:var(--_muted)}
+blockquote{margin:.3rem 0;padding:0}
+blockquote b{color:var(--_muted);font-weight:600;margin-inline-end:.5em}
+mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;padding:0 .1em}
+.via{margin:.3rem 0;padding:0 0 0 1.1em;display:block;list-style:disc}
+.via li{display:list-item}
+.share{color:var(--c);font-weight:600}
+.plain{border:0;background:none;padding:.1em .2em;color:var(--_here);cursor:pointer;text-decoration:underline}
+.hide{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+[hidden]{display:none}
+@container (max-width:30rem){.list{flex-wrap:wrap;gap:.1rem .5rem}.label{width:100%}ul{flex-basis:100%}li{flex-shrink:0}}
+@media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}}
+@media (forced-colors:active){.chip[aria-expanded=true]{outline:2px solid}}`;
+  const LIGHT = "::highlight(why-phrase){background-color:#ffe08a;color:#1f2430}";
+
+  let sheet;
+  function styles() {
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(STYLE);
+      if (window.Highlight && CSS.highlights) {
+        const light = new CSSStyleSheet();
+        light.replaceSync(LIGHT);
+        document.adoptedStyleSheets = [...document.adoptedStyleSheets, light];
+      }
+    }
+    return [sheet];
+  }
+
+  /** An element; strings become text, and text only. */
+  function make(tag, props = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(props)) {
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (value === true) made.setAttribute(name, "");
+      else if (value !== false && value != null) made.setAttribute(name, value);
+    }
+    made.append(...children.filter((child) => child != null));
+    return made;
+  }
+
+  const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  // ---- phrases in running text -------------------------------------------------------------
+
+  const LETTER = "[\\p{L}\\p{N}]";
+  const quote = (text) => text.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&");
+  const stem = (word) =>
+    word.length < 4 ? `${quote(word)}(?:e?s)?` : `${quote(word.slice(0, Math.max(3, word.length - 2)))}${LETTER}{0,5}`;
+
+  /** A regular expression that finds a phrase (an entry of an answer) in its usual inflections. */
+  function pattern(entry) {
+    const written = [entry.display, entry.phrase, ...(entry.also || [])].filter(Boolean);
+    const forms = new Set(written.flatMap((form) => form.split(/@@| \+ /)).map((form) => form.trim().toLowerCase()));
+    const sources = [...forms].filter(Boolean).map((form) => {
+      const words = form.match(/[\p{L}\p{N}]+/gu) || [];
+      return words.map(stem).join("[^\\p{L}\\p{N}]{1,3}");
+    });
+    const all = sources.filter(Boolean).sort((one, other) => other.length - one.length);
+    return all.length ? new RegExp(`(?<!${LETTER})(?:${all.join("|")})(?!${LETTER})`, "giu") : /(?!)/g;
+  }
+
+  /** The text with what the pattern finds in <mark>, as nodes. */
+  function marked(text, found) {
+    const out = [];
+    let at = 0;
+    for (const match of text.matchAll(found)) {
+      out.push(text.slice(at, match.index), make("mark", { part: "found" }, match[0]));
+      at = match.index + match[0].length;
+    }
+    return [...out, text.slice(at)];
+  }
+
+  function highlight(roots, found) {
+    if (!window.Highlight || !CSS.highlights) return;
+    const ranges = [];
+    for (const root of found ? roots : []) {
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const match of node.data.matchAll(found)) {
+          const range = new Range();
+          range.setStart(node, match.index);
+          range.setEnd(node, match.index + match[0].length);
+          ranges.push(range);
+        }
+      }
+    }
+    if (ranges.length) CSS.highlights.set("why-phrase", new Highlight(...ranges));
+    else CSS.highlights.delete("why-phrase");
+  }
+
+  // ---- asking: one request for all elements that ask the same --------------------------------
+
+  class Trouble extends Error {
+    constructor(message, code, status) {
+      super(message);
+      Object.assign(this, { code, status });
+    }
+  }
+
+  async function call(url, init) {
+    for (let tries = 1; ; tries += 1) {
+      let response;
+      try {
+        response = await WhyThisResult.fetch(url, init);
+      } catch {
+        throw new Trouble("The server cannot be reached.", "unreachable", 0);
+      }
+      const pause = Number(response.headers.get("Retry-After")) || 1;
+      let body = null;
+      try {
+        body = await response.json();
+      } catch {
+        /* said below */
+      }
+      if (response.ok && body) return [body, pause];
+      if ((response.status !== 429 && response.status !== 503) || tries > 2) {
+        const said = body?.detail || `The server answered ${response.status}.`;
+        throw new Trouble(response.status === 429 ? `Too many requests. ${said}` : said, body?.code, response.status);
+      }
+      await sleep(1000 * Math.min(pause, 10));
+    }
+  }
+
+  async function explain(endpoint, question, elements) {
+    const address = `${endpoint}/v1/explanations`;
+    const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) };
+    const open = new Set(elements);
+    const still = () => [...open].some((one) => one.isConnected);
+    try {
+      let [reply, pause] = await call(address, post);
+      for (let asked = 1; ; ) {
+        for (const entry of reply.explanations) {
+          if (entry.state !== "done") continue;
+          for (const one of open) {
+            if (one.hit !== entry.hit) continue;
+            open.delete(one);
+            one._take(entry.comparison || null, elements.length);
+          }
+        }
+        if (reply.state === "done" || !open.size) break;
+        await sleep(1000 * pause);
+        if (!still()) return;
+        try {
+          [reply, pause] = await call(`${address}/${reply.id}`, {});
+        } catch (error) {
+          if ((error.status !== 409 && error.status !== 410) || (asked += 1) > 2) throw error;
+          [reply, pause] = await call(address, post); // somebody else left the job, or it is too old
+        }
+      }
+      for (const one of open) one._take(null, 1);
+    } catch (error) {
+      for (const one of open) one._fail(error);
+    }
+  }
+
+  const enlisted = new Set();
+  function enlist(element) {
+    if (!enlisted.size) setTimeout(flush, 10);
+    enlisted.add(element);
+  }
+
+  function flush() {
+    const ready = [...enlisted].filter((one) => one.isConnected);
+    enlisted.clear();
+    ready.sort((one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    const groups = new Map();
+    for (const one of ready) {
+      const { endpoint, index, against, query, documentId } = one;
+      const asked = { index, against };
+      if (against === "query") asked.query = query;
+      if (against === "document") asked.document = documentId;
+      const key = JSON.stringify([endpoint, asked]);
+      let batches = groups.get(key);
+      if (!batches) groups.set(key, (batches = []));
+      let batch = batches.at(-1);
+      const above = against === "above" ? one.getAttribute("above") : "";
+      if (!batch || batch.hits.length >= MOST_HITS || (above && batch.hits.at(-1) !== above)) {
+        batches.push((batch = { endpoint, asked, hits: above ? [above] : [], elements: [] }));
+      }
+      if (!batch.hits.includes(one.hit)) batch.hits.push(one.hit);
+      batch.elements.push(one);
+    }
+    for (const batch of [...groups.values()].flat()) {
+      explain(batch.endpoint, { ...batch.asked, hits: batch.hits }, batch.elements);
+    }
+  }
+
+  // ---- the element ----------------------------------------------------------------------------
+
+  class WhyThisResult extends HTMLElement {
+    static observedAttributes = "endpoint index hit query document page above against limit lists".split(" ");
+    static words = WORDS;
+    static pattern = pattern;
+    static fetch = (url, init) => fetch(url, init);
+
+    #comparison = null;
+    #rough = null;
+    #error = null;
+    #chosen = null;
+    #asked = "";
+    #given = false;
+    #root;
+    #live;
+
+    constructor() {
+      super();
+      this.#root = this.attachShadow({ mode: "open" });
+      this.#root.adoptedStyleSheets = styles();
+      this.#live = make("p", { class: "hide", role: "status", "aria-live": "polite" });
+      this.addEventListener("keydown", (event) => event.key === "Escape" && this.#chosen && this.select(null));
+    }
+
+    get endpoint() {
+      return (this.getAttribute("endpoint") ?? HERE).replace(/\/+$/, "");
+    }
+    get index() {
+      return this.getAttribute("index") || "";
+    }
+    get hit() {
+      return this.getAttribute("hit") || "";
+    }
+    get query() {
+      return this.getAttribute("query") || "";
+    }
+    get documentId() {
+      return this.getAttribute("document") || "";
+    }
+    /** What the hit is compared with: query, document, page or above. */
+    get against() {
+      const said = this.getAttribute("against");
+      return said && WORDS[said]?.common ? said : ["above", "page", "document"].find((name) => this.hasAttribute(name)) || "query";
+    }
+    get state() {
+      return this.getAttribute("state");
+    }
+    /** The answer, once there is one. Setting it shows it without asking anybody. */
+    get comparison() {
+      return this.#comparison;
+    }
+    set comparison(value) {
+      this.#given = true;
+      this._take(value, 1);
+    }
+    /** Lists to show until the answer is there: {common: […], distinct_a: […]}. */
+    set provisional(lists) {
+      this.#rough = lists;
+      if (this.state !== "ready") this.#render();
+    }
+
+    connectedCallback() {
+      this.#ask();
+    }
+    disconnectedCallback() {
+      if (this.#chosen) highlight([], null);
+    }
+    attributeChangedCallback(name, before, after) {
+      if (before === after || !this.isConnected) return;
+      if (name === "limit" || name === "lists") this.#render();
+      else this.#ask();
+    }
+
+    /** Ask again, after an error or when the index has changed. */
+    refresh() {
+      this.#asked = "";
+      this.#given = false;
+      this.#ask();
+    }
+
+    #ask() {
+      if (this.#given) return;
+      const { endpoint, index, hit, against, query, documentId } = this;
+      const asked = JSON.stringify([endpoint, index, hit, against, query, documentId, this.getAttribute("above")]);
+      const lacks = !index || !hit || (against === "query" && !query) || (against === "document" && !documentId);
+      if (asked === this.#asked || lacks) {
+        if (lacks) this.#become(null);
+        return;
+      }
+      this.#asked = asked;
+      this.#comparison = this.#error = this.#chosen = null;
+      this.#become("waiting");
+      enlist(this);
+    }
+
+    _take(comparison, together) {
+      this.#comparison = comparison;
+      this.#error = null;
+      const filled = comparison && this.#lists().some(([, entries]) => entries.length);
+      this.#become(filled ? "ready" : "empty");
+      if (together > 1 && !document.querySelector(`${NAME}[announced]`)) this.setAttribute("announced", "");
+      if (this.hasAttribute("announced")) this.#live.textContent = "The reasons are there.";
+    }
+
+    _fail(error) {
+      this.#error = error;
+      this.#asked = "";
+      this.#become("error");
+    }
+
+    #become(state) {
+      if (state) this.setAttribute("state", state);
+      else this.removeAttribute("state");
+      this.#render();
+      const detail = { state, comparison: this.#comparison, error: this.#error };
+      this.dispatchEvent(new CustomEvent("why-state", { bubbles: true, composed: true, detail }));
+    }
+
+    /** [name, entries] of the lists to show. */
+    #lists() {
+      const labels = WORDS[this.against];
+      const wanted = (this.getAttribute("lists") || Object.keys(labels).join(" ")).split(/\s+/);
+      const most = Number(this.getAttribute("limit") ?? 3) || 1000;
+      const source = this.#comparison || this.#rough || {};
+      const names = wanted.map((name) => (name === "distinct" ? "distinct_a" : name));
+      return names.filter((name) => LISTS.includes(name)).map((name) => [name, (source[name] || []).slice(0, most)]);
+    }
+
+    #render() {
+      const state = this.state;
+      const rough = !this.#comparison && state === "waiting" && this.#rough;
+      this.toggleAttribute("provisional", Boolean(rough));
+      const box = make("div", {
+        class: "all",
+        part: "box",
+        role: "group",
+        "aria-label": this.getAttribute("label") || WORDS.title,
+        "aria-busy": String(state === "waiting"),
+      });
+      box.append(make("slot", { name: "before" }));
+      if (state === "ready" || rough) box.append(...this.#lists().map(([name, entries]) => this.#list(name, entries)));
+      else if (state === "waiting") box.append(...this.#lists().map(([name]) => this.#ghosts(name)));
+      else if (state === "empty") box.append(this.#said("empty", this.#whyEmpty(), this.#lists()[0]?.[0]));
+      else if (state === "error") box.append(this.#said("error", `${this.#error.message} `, null, this.#retry()));
+      if (this.#chosen && state === "ready") box.append(this.#evidence(...this.#chosen));
+      if (state === "ready" && this.hasAttribute("link")) box.append(this.#link());
+      box.append(make("slot", { name: "a" }), make("slot", { name: "b" }), make("slot", { name: "after" }));
+      const focused = this.#root.activeElement?.dataset.key;
+      this.#root.replaceChildren(box, this.#live);
+      if (focused) this.#root.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    }
+
+    #label(name) {
+      return make("span", { class: "label", part: "label", id: name }, this.getAttribute(`label-${name}`) || WORDS[this.against][name] || name);
+    }
+
+    #list(name, entries) {
+      const chips = entries.map((entry) => make("li", {}, this.#chip(name, entry)));
+      const none = chips.length ? null : make("li", { class: "said" }, WORDS.nothing);
+      const list = make("ul", { part: "chips", "aria-labelledby": name }, ...chips, none);
+      return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list);
+    }
+
+    #ghosts(name) {
+      const slot = make("slot", { name: "waiting" }, make("span", { class: "hide" }, WORDS.waiting));
+      const ghosts = [6, 8, 5].map(() => make("li", { class: "ghost", "aria-hidden": "true" }));
+      return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), slot, make("ul", { "aria-hidden": "true" }, ...ghosts));
+    }
+
+    #kind(name, entry) {
+      if (name === "common") return entry.kind === "implied" ? "implied" : "shared";
+      return name === "distinct_b" ? "there" : "here";
+    }
+
+    #chip(name, entry) {
+      const kind = this.#kind(name, entry);
+      const [sign, said] = KINDS[kind];
+      const open = this.#chosen?.[0] === name && this.#chosen[1].phrase === entry.phrase;
+      return make(
+        "button",
+        {
+          class: `chip ${kind}`,
+          part: `chip chip-${kind}`,
+          type: "button",
+          title: `${entry.display}: ${said}`,
+          "aria-expanded": String(Boolean(open)),
+          "data-key": `${name} ${entry.phrase}`,
+          onclick: () => this.select(open ? null : entry.phrase, name),
+        },
+        make("span", { class: "mark", part: "mark", "aria-hidden": "true" }, sign),
+        make("span", { part: "phrase", dir: "auto" }, entry.display),
+        make("span", { class: "hide" }, `, ${said}${this.hasAttribute("provisional") ? `, ${WORDS.provisional}` : ""}`),
+      );
+    }
+
+    /** Choose a phrase: show its evidence, highlight it in the texts. Null chooses none. */
+    select(phrase, list = null) {
+      const names = list ? [list] : LISTS;
+      this.#chosen = null;
+      for (const name of phrase === null ? [] : names) {
+        const entry = (this.#comparison?.[name] || []).find((one) => one.phrase === phrase);
+        if (entry && !this.#chosen) this.#chosen = [name, entry];
+      }
+      this.#render();
+      const entry = this.#chosen?.[1];
+      highlight(this.#texts(), entry ? pattern(entry) : null);
+      this.#live.textContent = entry ? `${entry.display}: ${(entry.evidence || []).length} places` : "";
+      const detail = { phrase: entry?.phrase ?? null, list: this.#chosen?.[0] ?? null, entry: entry ?? null, comparison: this.#comparison };
+      this.dispatchEvent(new CustomEvent("why-select", { bubbles: true, composed: true, detail }));
+    }
+
+    #texts() {
+      const slotted = [...this.#root.querySelectorAll('slot[name="a"],slot[name="b"]')].flatMap((slot) => slot.assignedElements());
+      const named = this.getAttribute("texts");
+      return named ? [...slotted, ...this.getRootNode().querySelectorAll(named)] : slotted;
+    }
+
+    #evidence(name, entry) {
+      const kind = this.#kind(name, entry);
+      const box = make("div", { class: `evidence ${kind}`, part: "evidence" });
+      box.append(make("p", { class: "kind", part: "kind", dir: "auto" }, make("strong", {}, entry.display), ` · ${KINDS[kind][1]}`));
+      const found = pattern(entry);
+      const sides = { a: "here", b: this.against === "query" ? "search" : "there" };
+      for (const place of entry.evidence || []) {
+        box.append(make("blockquote", { part: "snippet", dir: "auto" }, make("b", {}, sides[place.side]), ...marked(place.snippet, found)));
+      }
+      if (entry.via?.length) {
+        const bridges = entry.via.map((bridge) =>
+          make("li", { part: "bridge", dir: "auto" }, bridge.title || bridge.id,
+            make("span", { class: "share", part: "share" }, ` ${Math.round(100 * bridge.share)}\u00a0%`),
+            bridge.phrases.length ? ` by ${bridge.phrases.join(", ").replaceAll("@@", " + ")}` : ""),
+        );
+        box.append(make("p", {}, "Connected through"), make("ul", { class: "via", part: "bridges" }, ...bridges));
+      }
+      box.append(make("slot", { name: "evidence" }));
+      box.append(make("button", { class: "plain", part: "close", type: "button", onclick: () => this.#close() }, WORDS.close));
+      return box;
+    }
+
+    #close() {
+      const key = `${this.#chosen[0]} ${this.#chosen[1].phrase}`;
+      this.select(null);
+      this.#root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+    }
+
+    #whyEmpty() {
+      if (!this.#comparison && this.against === "above") return WORDS.first;
+      return this.#comparison?.no_evidence?.detail || WORDS.nothing;
+    }
+
+    #said(state, text, list, ...more) {
+      const said = make("p", { class: "said", part: state, role: state === "error" ? "alert" : null }, text, ...more);
+      return make("slot", { name: state }, make("div", { class: "list" }, list ? this.#label(list) : null, said));
+    }
+
+    #retry() {
+      return make("button", { class: "plain", part: "retry", type: "button", onclick: () => this.refresh() }, WORDS.again);
+    }
+
+    #link() {
+      const address = new URL(`${this.endpoint}/compare`, location.href);
+      address.searchParams.set("index", this.index);
+      const side = (one) => (one.kind === "query" ? [`query:${this.query || one.title}`] : one.ids.map((id) => `id:${id}`));
+      for (const name of ["a", "b"]) for (const part of side(this.#comparison[name])) address.searchParams.append(name, part);
+      return make("a", { part: "link", href: address.href }, WORDS.compare);
+    }
+  }
+
+  customElements.define(NAME, WhyThisResult);
+})();
