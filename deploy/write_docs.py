@@ -1,0 +1,101 @@
+"""Write the pages of docs/ that come from the code: settings and commands.
+
+    python deploy/write_docs.py
+
+A test fails when a page differs from what this would write.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from indexer.main import COMMANDS, cli
+from indexer.settings import PREFIX, Settings, allowed_values, default_text
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+MADE = "<!-- Made by `make docs`. Do not edit. -->\n\n"
+WIDTH = 100
+
+SETTINGS_HEAD = """# Settings
+
+A value is taken from the first place that has one: an option on the command line, the environment,
+the file `phrasecom.toml` (in the current folder, or where `PHRASECOM_CONFIG` points), the default.
+A name or a value that is not allowed stops a command with one line that says so.
+
+```toml
+# phrasecom.toml
+engine = "http://localhost:9200"
+replicas = 1
+```
+
+| setting | environment | default | allowed | what it is |
+| --- | --- | --- | --- | --- |
+"""
+
+SETTINGS_FOOT = """
+Three variables are no settings: `PHRASECOM_CONFIG` names the file above, `PHRASECOM_CACHE` is where `make test` keeps
+the Elasticsearch it puts together, and names that begin with `PHRASECOM_TEST_` belong to the tests.
+"""
+
+COMMANDS_HEAD = """# Commands
+
+Every command takes `--json` (otherwise it prints a table) and `--debug`. Exit status: 0 done; 1 it failed, or some
+records were left out; 2 the command line or a setting is wrong; 130 interrupted. An error is one line on stderr that
+names the fix.
+
+"""
+
+
+def settings_page() -> str:
+    rows = [
+        f"| `{name}` | `{PREFIX}{name.upper()}` | {_cell(default_text(name))} | {_cell(allowed_values(name))} "
+        f"| {_cell(str(field.description))} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return MADE + SETTINGS_HEAD + "\n".join(rows) + "\n" + SETTINGS_FOOT
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"like (\S+)", r"like `\1`", text).replace("|", "\\|")
+
+
+def commands_page() -> str:
+    parts = [_section("phrasecom", cli, None)]
+    with _context("phrasecom", cli, None) as parent:
+        for name in COMMANDS:
+            command = cli.get_command(parent, name)
+            assert command is not None
+            parts.append(_section(f"phrasecom {name}", command, parent))
+    return MADE + COMMANDS_HEAD + "\n".join(parts)
+
+
+def _section(title: str, command: click.Command, parent: click.Context | None) -> str:
+    name = title.rpartition(" ")[2]
+    context = _context(name, command, parent)
+    text = f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"
+    if not isinstance(command, click.Group) or command is cli:
+        return text
+    subcommands = (command.get_command(context, sub) for sub in command.list_commands(context))
+    return text + "".join("\n" + _section(f"{title} {sub.name}", sub, context) for sub in subcommands if sub)
+
+
+def _context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
+    """As the entry point makes it, but of a fixed width."""
+    settings: dict[str, Any] = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
+    return click.Context(command, info_name=name, parent=parent, **settings)
+
+
+PAGES = {"settings.md": settings_page, "commands.md": commands_page}
+
+
+def main() -> None:
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page())
+
+
+if __name__ == "__main__":
+    main()
