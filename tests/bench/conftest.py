@@ -1,0 +1,48 @@
+"""A generated corpus, indexed once a run on each engine."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from indexer.build import build_index
+from indexer.engines import open_engine
+from indexer.engines.base import Engine
+from worker.bench.generated import generated
+from worker.bench.pairs import Pair, draw
+
+INDEX = "generated"
+DOCUMENTS = 400
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with open_engine(str(tmp_path_factory.mktemp("engine"))) as engine:
+        build_index(generated(DOCUMENTS), engine, INDEX, processes=1)
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def remote(elasticsearch_url: str, embedded: Engine) -> Iterator[Engine]:
+    original = embedded.open(INDEX)
+    with open_engine(elasticsearch_url, prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
+        with engine.build(INDEX) as build:
+            build.write(original.scan())
+            build.commit(original.model, original.info)
+        yield engine
+        engine.drop(INDEX)
+
+
+@pytest.fixture(scope="session", params=["embedded", "remote"])
+def library(request: pytest.FixtureRequest) -> Engine:
+    """Each engine in turn with the corpus on it; never write to it."""
+    engine: Engine = request.getfixturevalue(request.param)
+    return engine
+
+
+@pytest.fixture(scope="session")
+def pairs(embedded: Engine) -> list[Pair]:
+    ids = [document.id for document in generated(DOCUMENTS)]
+    return draw(embedded.open(INDEX), ids, 10)[0]

@@ -1,0 +1,176 @@
+"""A small hand for a real Chromium."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from selenium import webdriver
+from selenium.common.exceptions import JavascriptException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --lang=en-US"
+).split()
+WATCH = """
+window.violations = [];
+addEventListener("securitypolicyviolation",
+  (e) => violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
+"""
+DEEP = """
+const deep = (css) => {  // "outer >> inner" looks into the shadow root of outer
+  let roots = [document];
+  const steps = css.split(" >> ");
+  steps.forEach((step, at) => {
+    roots = roots.flatMap((root) => [...root.querySelectorAll(step)]);
+    if (at < steps.length - 1) roots = roots.map((one) => one.shadowRoot).filter(Boolean);
+  });
+  return roots;
+};
+"""
+
+
+AXE = """
+const done = arguments[0];
+const told = (v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary).join(' | ');
+axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map(told)), (e) => done(['axe: ' + e]));
+"""
+
+
+def open_chromium(binary: str, driver: str, profile: str) -> webdriver.Chrome:
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chromium = webdriver.Chrome(options=options, service=Service(driver))
+    chromium.execute_cdp_cmd("Network.enable", {})
+    chromium.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
+    return chromium
+
+
+class Page:
+    """One tab; what tests do with it, in few words."""
+
+    def __init__(self, driver: webdriver.Chrome, base: str) -> None:
+        self.driver = driver
+        self.base = base
+
+    def look(self, *, width: int = 1280, height: int = 900, dark: bool = False, offline: bool = False) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        network = {"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network)
+
+    def open(self, path: str) -> None:
+        self.driver.get(self.base + path)
+
+    def run(self, script: str, *args: Any) -> Any:
+        return self.driver.execute_script(DEEP + script, *args)
+
+    def until(self, script: str, *args: Any, seconds: float = 20) -> Any:
+        """Wait until the script returns something true."""
+        return self.wait_for(lambda: self._tried(script, *args), f"{script} {args}", seconds)
+
+    def _tried(self, script: str, *args: Any) -> Any:
+        try:
+            return self.run(script, *args)
+        except JavascriptException:
+            return None
+
+    def wait_for(self, check: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+        end = time.monotonic() + seconds
+        while True:
+            found = check()
+            if found:
+                return found
+            if time.monotonic() > end:
+                body = self.run("return document.body.innerText").strip()
+                raise AssertionError(f"waited for: {what}\n{self.driver.current_url}\n{body[:2000]}")
+            time.sleep(0.03)
+
+    def see(self, css: str, least: int = 1) -> list[str]:
+        """Wait for elements; their texts."""
+        self.until("return deep(arguments[0]).length >= arguments[1]", css, least)
+        return self.texts(css)
+
+    def texts(self, css: str) -> list[str]:
+        found: list[str] = self.run("return deep(arguments[0]).map((one) => one.textContent)", css)
+        return found
+
+    def shown(self) -> str:
+        text: str = self.run("return document.body.innerText")
+        return text
+
+    def count(self, css: str) -> int:
+        return int(self.run("return deep(arguments[0]).length", css))
+
+    def attribute(self, css: str, name: str) -> Any:
+        return self.run("return deep(arguments[0])[0]?.getAttribute(arguments[1])", css, name)
+
+    def click(self, css: str, at: int = 0) -> None:
+        """A real click in the middle of it."""
+        self.see(css, at + 1)
+        element = self.run(
+            "const e = deep(arguments[0])[arguments[1]]; e.scrollIntoView({block: 'center'}); return e", css, at
+        )
+        element.click()
+
+    def press(self, *keys: str) -> None:
+        chain = ActionChains(self.driver, duration=0)
+        for key in keys:
+            chain.send_keys(key)
+        chain.perform()
+
+    def tab_to(self, script: str, most: int = 80) -> None:
+        """Press Tab until the script is true of the focused element ``here`` (inside shadow roots too)."""
+        for _ in range(most):
+            if self.run(
+                "let here = document.activeElement; while (here?.shadowRoot?.activeElement) "
+                f"here = here.shadowRoot.activeElement; return {script}"
+            ):
+                return
+            self.press(Keys.TAB)
+        raise AssertionError(f"{most} times Tab did not reach {script}")
+
+    def fill(self, css: str, text: str) -> None:
+        self.click(css)
+        self.run("deep(arguments[0])[0].select()", css)
+        self.press(text)
+
+    def choose(self, css: str, value: str) -> None:
+        """Set a select or a date. The click before it tells Chromium that somebody is there: going back skips
+        what a page did by itself."""
+        self.click("header")
+        self.run(
+            "const e = deep(arguments[0])[0]; e.value = arguments[1];"
+            "e.dispatchEvent(new Event('change', {bubbles: true}))",
+            css,
+            value,
+        )
+
+    def settled(self) -> None:
+        """Until every element has its answer."""
+        self.until("return deep('why-this-result').every((one) => one.state && one.state !== 'waiting')")
+
+    def complaints(self) -> list[str]:
+        """Violations of the content policy and errors of scripts since the page was opened."""
+        broken: list[str] = self.run("return window.violations || []")
+        for entry in self.driver.get_log("browser"):
+            message = str(entry["message"])
+            if entry["level"] == "SEVERE" and "Failed to load resource" not in message:
+                broken.append(message)
+        return broken
+
+    def axe(self, script: str) -> list[str]:
+        """What axe-core finds wrong with the page."""
+        self.driver.execute_script(script)
+        found = self.driver.execute_async_script(AXE)
+        return [json.dumps(one) for one in found]

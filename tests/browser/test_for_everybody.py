@@ -1,0 +1,93 @@
+"""Every view in light and dark, narrow and wide, with the keyboard, under axe."""
+
+from __future__ import annotations
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser.browser import Page
+
+VIEWS = {
+    "/": ".tries a",
+    "/?index=papers&q=web+graph&why=page": "#facets input",
+    "/compare?index=papers": ".side select",
+    "/compare?index=papers&a=paper-1&b=paper-5&graph=1": ".node.phrase",
+    "/example?index=papers&q=web+graph": "why-this-result[state=ready]",
+}
+
+
+def show(page: Page, path: str) -> None:
+    """The view with everything open that can be."""
+    page.open(path)
+    page.see(VIEWS[path])
+    page.settled()
+    if path.startswith("/compare") and "a=" in path:
+        page.run("deep('.column.common .phrase')[0].click()")
+        page.see(".text.b mark")
+    elif "q=" in path:
+        page.run("deep('why-this-result[state=ready] >> .chip')[0].click()")
+        page.run("deep('.actions button')[2]?.click(); deep('[data-tray]')[0]?.click()")
+        page.settled()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("path", VIEWS)
+def test_axe_finds_nothing(page: Page, axe: str, path: str, dark: bool) -> None:
+    page.look(dark=dark)
+    show(page, path)
+    assert page.axe(axe) == []
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("path", VIEWS)
+def test_nothing_sticks_out(page: Page, path: str, width: int) -> None:
+    page.look(width=width)
+    show(page, path)
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    wide = page.run(
+        "const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 && e.getClientRects().length;"
+        "const wide = deep('main *').filter((e) => out(e) && !e.closest('.canvas, .hide'));"
+        "return wide.map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert wide == []
+
+
+def test_search_to_comparison_with_the_keyboard_alone(page: Page) -> None:
+    page.open("/?index=papers")
+    page.see(".tries a")
+    page.until("return document.activeElement.id === 'q'")
+    page.press("web graph", Keys.ENTER)
+    page.see(".result", 10)
+    page.settled()
+    for number in (0, 1):
+        page.tab_to(f"here.dataset?.tray === deep('.result')[{number}].dataset.id")
+        page.press(Keys.ENTER)
+    page.see("#tray a")
+    page.run("deep('#tray button')[0].focus()")
+    page.tab_to("here.matches?.('#tray a')", 5)
+    page.press(Keys.ENTER)
+    page.see(".column .phrase", 2)
+    page.tab_to("here.matches?.('.column.common .phrase')")
+    page.press(Keys.SPACE)
+    page.see(".evidence")
+    assert page.run("return document.activeElement.matches('.phrase[aria-expanded=true]')"), "focus stays on the phrase"
+
+
+def test_the_neighbourhood_is_walked_with_the_arrow_keys(page: Page) -> None:
+    page.open("/compare?index=papers&a=paper-1&b=paper-5&graph=1")
+    page.see(".node.phrase")
+    assert page.run("return deep('.node[tabindex=\"0\"]').length") == 1
+    page.run("deep('.node.common')[0].focus()")
+    first = page.run("return document.activeElement.getAttribute('aria-label')")
+    page.press(Keys.ARROW_DOWN)
+    assert page.run("return document.activeElement.getAttribute('aria-label')") != first
+    page.press(Keys.ENTER)
+    page.until("return location.search.includes('phrase=')")
+
+
+def test_the_first_tab_skips_to_the_content(page: Page) -> None:
+    page.open("/compare?index=papers")
+    page.see(".side select")
+    page.press(Keys.TAB)
+    assert page.run("return document.activeElement.textContent") == "Skip to the content"

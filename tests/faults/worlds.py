@@ -1,0 +1,87 @@
+"""A random world: documents with random acls, and words in each that nobody else may ever hear of."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from indexer.documents import Document
+
+GROUPS = ("red", "green", "blue")
+FIELD = (
+    *("web graph", "link analysis", "random walk", "page rank", "topic model", "search engine", "neural network"),
+    *("data stream", "query log", "anchor text", "hash table", "spam filter"),
+)
+"""Phrases that documents of every acl hold."""
+FILLERS = ("is built from", "depends on", "was compared with", "grows beside", "explains", "ranks")
+_CONSONANTS, _VOWELS = "bcdfghjklmnprstvz", "aeiou"
+
+
+@dataclass
+class World:
+    seed: int
+    documents: dict[str, Document] = field(default_factory=dict)
+    secrets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Document -> strings that stand in it, and in no document of another acl."""
+
+    def readable(self, id: str, groups: frozenset[str] | None) -> bool:
+        acl = self.documents[id].acl
+        return groups is None or not acl or not groups.isdisjoint(acl)
+
+    def forbidden(self, groups: frozenset[str] | None) -> set[str]:
+        """What a caller must never be shown."""
+        known = {s for id, mine in self.secrets.items() if self.readable(id, groups) for s in mine}
+        return {s for id, mine in self.secrets.items() if not self.readable(id, groups) for s in mine} - known
+
+
+def world(seed: int, size: int = 36) -> World:
+    dice = random.Random(seed)
+    made = World(seed)
+    acls = [tuple(sorted(dice.sample(GROUPS, dice.choice((1, 1, 2))))) for _ in range(4)]
+    words: dict[tuple[str, ...], Secret] = {acl: Secret(dice) for acl in dict.fromkeys(acls)}
+    for number in range(size):
+        acl = dice.choice(acls) if dice.random() < 0.5 else ()
+        document, secrets = _document(dice, f"d{number}", acl, words.get(acl))
+        made.documents[document.id] = document
+        made.secrets[document.id] = secrets
+    return made
+
+
+class Secret:
+    """What the documents of one acl share: a phrase, and their own way to write one that all have."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.phrase = f"{_word(dice)} {_word(dice)}"
+        spelled = dice.choice(FIELD)
+        cut = dice.randrange(1, len(spelled))
+        self.spelling = (spelled[:cut].upper() + spelled[cut:]).replace(" ", "-")
+
+
+def _document(
+    dice: random.Random, id: str, acl: tuple[str, ...], shared: Secret | None
+) -> tuple[Document, tuple[str, ...]]:
+    phrases = dice.sample(FIELD, 4)
+    said = [f"The {a} {dice.choice(FILLERS)} the {b}." for a in phrases for b in phrases if a != b]
+    if shared is None:
+        return Document(id, f"Paper on the {phrases[0]}", " ".join(said), facets={"source": ["open"]}), ()
+    own = _word(dice)
+    said += [f"The {shared.phrase} {dice.choice(FILLERS)} the {phrases[0]}." for _ in range(4)]
+    said += [f"The {shared.spelling} {dice.choice(FILLERS)} the {own}." for _ in range(6)]
+    dice.shuffle(said)
+    facets = {"source": [own], own: ["yes"]}
+    document = Document(
+        id,
+        f"The {own} and the {shared.phrase}",
+        " ".join(said),
+        "2011-03-11",
+        f"http://example.org/{own}",
+        facets,
+        acl,
+        {"note": own},
+    )
+    return document, (*shared.phrase.split(), own, shared.spelling)
+
+
+def _word(dice: random.Random) -> str:
+    """Long enough that no two are alike, and no word of a language."""
+    return "".join(dice.choice(_CONSONANTS) + dice.choice(_VOWELS) for _ in range(5)) + "x"

@@ -1,0 +1,129 @@
+"""Both engines give the same answers, and the weights are those that the engines themselves compute."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tantivy import Occur, Query
+
+from indexer.bm25 import phrase_words
+from indexer.engines import open_engine
+from indexer.engines.base import Engine, NeighbourhoodRequest, Reader, Selection
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.engines.elasticsearch.reader import ElasticsearchReader
+from indexer.engines.tantivy.reader import TantivyReader
+from tests.indexer.engines.corpus import Corpus, build, make_corpus
+from tests.indexer.engines.oracle import edges_of
+from tests.indexer.engines.test_neighbourhood import assert_same_order, random_request
+
+SIZE = 300
+
+
+@pytest.fixture(scope="module")
+def large() -> Corpus:
+    return make_corpus(SIZE, seed=5)
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory, large: Corpus) -> Iterator[Reader]:
+    with open_engine(str(tmp_path_factory.mktemp("engine"))) as engine:
+        yield build(engine, large)
+
+
+def server(url: str, large: Corpus, shards: int) -> Iterator[Reader]:
+    with open_engine(url, prefix=f"test-{uuid.uuid4().hex[:12]}-", shards=shards) as engine:
+        yield build(engine, large)
+        engine.drop("papers")
+
+
+@pytest.fixture(scope="module")
+def one_shard(elasticsearch_url: str, large: Corpus) -> Iterator[Reader]:
+    yield from server(elasticsearch_url, large, 1)
+
+
+@pytest.fixture(scope="module")
+def two_shards(elasticsearch_url: str, large: Corpus) -> Iterator[Reader]:
+    yield from server(elasticsearch_url, large, 2)
+
+
+def totals(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for (phrase, name), weight in edges_of(reader.neighbourhood(request)).items():
+        found[name] = found.get(name, 0.0) + weight * (request.a.get(phrase, 0.0) + request.b.get(phrase, 0.0))
+    return found
+
+
+def compare(one: Reader, other: Reader, seed: int) -> None:
+    chance = random.Random(seed)
+    request = random_request(chance, [f"doc-{i:04d}" for i in range(SIZE)])
+    first, second = one.neighbourhood(request), other.neighbourhood(request)
+    included = sum(name in request.include for name in first.ids)
+    assert_same_order(list(first.ids), list(second.ids), totals(one, request) | totals(other, request), included)
+    assert first.reached == second.reached and first.phrases == second.phrases
+    if set(first.ids) == set(second.ids):
+        assert edges_of(first) == pytest.approx(edges_of(second), rel=1e-5)
+    words = tuple(chance.sample(("mail", "graph", "walk", "model", "word1", "word2"), 3))
+    hits = [reader.search(Selection(words=words), size=50, facets=["venue"]) for reader in (one, other)]
+    assert hits[0].total == hits[1].total and hits[0].facets == hits[1].facets
+    np.testing.assert_allclose([h.score for h in hits[0].hits], [h.score for h in hits[1].hits], rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_two_engines_agree(embedded: Reader, one_shard: Reader, seed: int) -> None:
+    compare(embedded, one_shard, seed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_shards_weigh_like_one(one_shard: Reader, two_shards: Reader, seed: int) -> None:
+    compare(one_shard, two_shards, seed)
+
+
+def sample_edges(reader: Reader, large: Corpus) -> list[tuple[str, str, float]]:
+    everything = dict.fromkeys(large.model.phrases, 1.0)
+    edges = edges_of(reader.neighbourhood(NeighbourhoodRequest(everything, everything, (), SIZE)))
+    assert len(edges) == sum(len(d.phrases) for d in large.documents)
+    return [(*edge, edges[edge]) for edge in random.Random(3).sample(sorted(edges), 60)]
+
+
+def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large: Corpus) -> None:
+    assert isinstance(embedded, TantivyReader)
+    epoch = embedded._epoch
+    for phrase, name, weight in sample_edges(embedded, large):
+        words = [Query.term_query(epoch.schema, "tokens", word, "freq") for word in phrase_words(phrase)]
+        only = Query.const_score_query(Query.term_query(epoch.schema, "id", name, "basic"), 0.0)
+        query = Query.boolean_query([(Occur.Must, only), *((Occur.Should, word) for word in words)])
+        (score, _), *_ = epoch.state().searcher.search(query, 1).hits
+        assert score == pytest.approx(weight, rel=1e-5)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_server_weights_are_what_elasticsearch_explains(
+    request: pytest.FixtureRequest, large: Corpus, shards: int
+) -> None:
+    reader = request.getfixturevalue("one_shard" if shards == 1 else "two_shards")
+    assert isinstance(reader, ElasticsearchReader)
+    for phrase, name, weight in sample_edges(reader, large)[:25]:
+        answer = reader._engine.connection.client.search(
+            index=reader._concrete,
+            query={
+                "bool": {
+                    "must": {"match": {"tokens": " ".join(phrase_words(phrase))}},
+                    "filter": [{"ids": {"values": [name]}}],
+                }
+            },
+            explain=True,
+            search_type="dfs_query_then_fetch",
+        )
+        assert answer["hits"]["hits"][0]["_explanation"]["value"] == pytest.approx(weight, rel=1e-5)
+
+
+def test_an_engine_is_chosen_by_its_address(tmp_path: object, elasticsearch_url: str) -> None:
+    with open_engine(str(tmp_path)) as folder, open_engine(elasticsearch_url) as url:
+        kinds: list[Engine] = [folder, url]
+        assert [engine.kind for engine in kinds] == ["tantivy", "elasticsearch"]
+        assert url.address == elasticsearch_url and isinstance(url, ElasticsearchEngine)
+        assert int(url.version().split(".")[0]) in (8, 9) and folder.version()

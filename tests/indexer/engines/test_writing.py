@@ -1,0 +1,253 @@
+"""What goes into an index comes out of it: writing, replacing, deleting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Engine, NeighbourhoodRequest, Selection
+from indexer.errors import BadInput, BadParameter, UnknownIndex
+from tests.indexer.engines.corpus import Corpus, analyse, build, draft, make_corpus, weigh
+from tests.indexer.engines.oracle import edges_of
+
+WEIRD_IDS = (
+    "https://example.org/a/b?c=d&e=f#g",
+    "with space",
+    "..",
+    "_leading",
+    "a/b/c",
+    "quote\"and'tick",
+    "back\\slash",
+    "100%",
+    "naïve-日本語-🎉",
+    "new\nline",
+    "x" * 512,
+    "*",
+    "a,b",
+    "{json: [1]}",
+)
+
+
+def same(read: AnalysedDocument | None, written: AnalysedDocument) -> bool:
+    """Equal, weights to single precision."""
+    assert read is not None
+    np.testing.assert_allclose(read.weights, written.weights, rtol=1e-6)
+    return replace(read, weights=written.weights) == written
+
+
+def test_a_document_comes_back_as_it_was_written(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    for written in corpus.documents:
+        assert same(reader.fetch([written.document.id])[0], written)
+
+
+def test_the_model_comes_back_as_it_was_written(engine: Engine, corpus: Corpus) -> None:
+    model = build(engine, corpus).model
+    assert model.to_bytes() == corpus.model.to_bytes()
+
+
+def test_a_model_of_many_megabytes_comes_back_whole(engine: Engine, corpus: Corpus) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, 12_000_000, dtype=np.uint8)
+    model = replace(corpus.model, extra={"noise": noise})
+    with engine.build("papers") as building:
+        building.write(corpus.documents)
+        building.commit(model, corpus.info("papers"))
+    np.testing.assert_array_equal(engine.open("papers").model.extra["noise"], noise)
+
+
+def test_what_is_known_of_an_index(engine: Engine, corpus: Corpus) -> None:
+    info = build(engine, corpus).info
+    assert info == corpus.info("papers")
+    assert engine.indexes() == ["papers"]
+
+
+def test_an_added_document_is_there_when_add_returns(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    new = weigh(draft("new", ["web graph of mail"], ["web graph", "mail"]), corpus.model)
+    assert engine.add("papers", [new]) == 1
+    assert same(reader.fetch(["new"])[0], new)
+    assert "new" in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
+    assert "new" in [analysed.document.id for analysed in reader.scan()]
+    around = reader.neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, (), 1000))
+    assert "new" in around.ids
+    assert edges_of(around)["mail", "new"] == pytest.approx(new.weights[1], rel=0.1)
+    assert around.degrees[around.ids.index("new")] == pytest.approx(new.degree)
+    assert around.titles[around.ids.index("new")] == "Title of new"
+
+
+def test_a_replaced_document_leaves_nothing_behind(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    old = next(d for d in corpus.documents if {"graph", "mail"} <= set(d.phrases))
+    name = old.document.id
+    for word in ("topic model", "model"):
+        newer = weigh(draft(name, [f"{word} alone"], [word], facets={"venue": ("New",)}), corpus.model)
+        assert engine.add("papers", [newer]) == 1
+    assert same(reader.fetch([name])[0], newer)
+    assert name not in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
+    assert reader.search(Selection(facets={"venue": ["New"]}), facets=["venue"]).facets == {"venue": {"New": 1}}
+    around = reader.neighbourhood(NeighbourhoodRequest({"graph": 1.0}, {"mail": 1.0}, (name,), 1000))
+    assert around.ids[0] == name and (0 not in around.columns)
+    assert engine.open("papers").info.documents == len(corpus.documents)
+
+
+def test_a_deleted_document_is_gone_from_every_read(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    gone = next(d for d in corpus.documents if {"graph", "mail"} <= set(d.phrases)).document.id
+    assert engine.delete("papers", [gone, "never there", gone]) == 1
+    assert engine.delete("papers", [gone]) == 0
+    assert reader.fetch([gone]) == [None]
+    assert gone not in {hit.id for hit in reader.search(Selection(), size=100).hits}
+    assert gone not in {analysed.document.id for analysed in reader.scan()}
+    request = NeighbourhoodRequest({"graph": 1.0}, {"mail": 1.0}, (gone,), 1000)
+    assert gone not in reader.neighbourhood(request).ids
+
+
+def test_drift_counts_added_replaced_and_deleted_documents(engine: Engine, corpus: Corpus) -> None:
+    build(engine, corpus)
+    ids = [analysed.document.id for analysed in corpus.documents]
+    engine.add("papers", [weigh(draft(name, ["mail"], ["mail"]), corpus.model) for name in ("new", ids[0], ids[1])])
+    engine.add("papers", [weigh(draft(name, ["graph"], ["graph"]), corpus.model) for name in ("new", ids[0])])
+    engine.delete("papers", [ids[2], ids[1]])
+    info = engine.open("papers").info
+    assert info.documents == len(ids) - 1
+    assert info.drift == pytest.approx(4 / len(ids))
+    assert info.epoch == "epoch-1"
+
+
+def test_a_document_deleted_and_added_again_is_there(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    first = corpus.documents[0]
+    engine.delete("papers", [first.document.id])
+    engine.add("papers", [first])
+    assert same(reader.fetch([first.document.id])[0], first)
+    assert [a.document.id for a in reader.scan()] == sorted(a.document.id for a in corpus.documents)
+
+
+def test_an_id_written_twice_in_one_build_keeps_the_later_document(engine: Engine) -> None:
+    once = [draft("a", ["mail"], ["mail"]), draft("b", ["mail graph"], ["graph"]), draft("a", ["graph"], ["graph"])]
+    corpus = analyse(once)
+    reader = build(engine, corpus)
+    assert [analysed.document.id for analysed in reader.scan()] == ["a", "b"]
+    assert same(reader.fetch(["a"])[0], corpus.documents[2])
+    assert reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, (), 9)).ids == ()
+
+
+def test_adding_in_several_calls_and_none_at_all(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    for i in range(3):
+        engine.add("papers", [weigh(draft(f"new-{i}", ["web graph"], ["web graph"]), corpus.model)])
+    assert engine.add("papers", []) == 0
+    assert engine.delete("papers", []) == 0
+    assert all(found is not None for found in reader.fetch(["new-0", "new-1", "new-2"]))
+
+
+def test_any_id_of_up_to_512_bytes_is_an_id(engine: Engine) -> None:
+    corpus = make_corpus(ids=WEIRD_IDS)
+    reader = build(engine, corpus)
+    assert [a and a.document.id for a in reader.fetch(WEIRD_IDS)] == list(WEIRD_IDS)
+    assert [a.document.id for a in reader.scan()] == sorted(WEIRD_IDS)
+    everything = dict.fromkeys(corpus.model.phrases, 1.0)
+    around = reader.neighbourhood(NeighbourhoodRequest(everything, everything, WEIRD_IDS[:3], 100))
+    assert around.ids[:3] == WEIRD_IDS[:3] and set(around.ids) == set(WEIRD_IDS)
+    engine.add("papers", corpus.documents[:2])
+    assert engine.delete("papers", WEIRD_IDS) == len(WEIRD_IDS)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 513, "é" * 257, "\ud800"])
+def test_an_id_that_cannot_be_stored_is_refused_in_one_line(engine: Engine, corpus: Corpus, name: str) -> None:
+    with engine.build("papers") as building, pytest.raises(BadInput) as told:
+        building.write([draft(name, ["mail"], ["mail"])])
+    assert "document id" in str(told.value) and "\n" not in str(told.value)
+
+
+def test_an_impossible_id_is_simply_not_found(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    assert reader.fetch(["", "x" * 600, "\ud800", "doc-0000"])[:3] == [None, None, None]
+    assert engine.delete("papers", ["", "\ud800"]) == 0
+    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("", "\ud800"), 3))
+    assert len(around.ids) == 3
+
+
+def test_broken_unicode_in_a_text_does_not_stop_the_build(engine: Engine) -> None:
+    document = Document(id="a", title="half \ud83d pair", text="an \udcff odd byte")
+    reader = build(engine, analyse([AnalysedDocument(document, "half pair", ("half",), (), (), 0.0, "v")]))
+    read = reader.fetch(["a"])[0]
+    assert read is not None and read.document.text == "an ? odd byte" and read.document.title == "half ? pair"
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "with space", "../up", "a/b", "a.b", "x" * 101, "*", "_all", "ü"])
+def test_a_name_that_cannot_name_an_index_is_refused(engine: Engine, name: str) -> None:
+    with pytest.raises(BadParameter):
+        engine.open(name)
+    with pytest.raises(BadParameter):
+        engine.build(name)
+
+
+def test_a_missing_index_is_named(engine: Engine) -> None:
+    for call in (
+        lambda: engine.open("papers"),
+        lambda: engine.drop("papers"),
+        lambda: engine.add("papers", make_corpus(1).documents),
+        lambda: engine.delete("papers", ["a"]),
+    ):
+        with pytest.raises(UnknownIndex, match="papers"):
+            call()
+    assert engine.indexes() == []
+
+
+def test_a_dropped_index_is_gone_and_its_name_free(engine: Engine, corpus: Corpus) -> None:
+    build(engine, corpus)
+    build(engine, corpus, "papers-2")
+    engine.drop("papers")
+    assert engine.indexes() == ["papers-2"]
+    with pytest.raises(UnknownIndex):
+        engine.open("papers")
+    assert build(engine, corpus).fetch(["doc-0001"])[0] is not None
+    assert engine.indexes() == ["papers", "papers-2"]
+
+
+def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
+    reader = build(engine, analyse([]))
+    assert reader.info.documents == 0
+    assert reader.fetch(["a"]) == [None]
+    assert list(reader.scan()) == []
+    assert reader.search(Selection(words=("mail",)), facets=["venue"]).total == 0
+    assert reader.search(Selection()).hits == ()
+    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, ("a",), 10))
+    assert around.ids == () and around.reached == 0 and len(around.weights) == 0
+    assert engine.add("papers", [draft("a", ["mail"], [])]) == 1
+    assert reader.fetch(["a"])[0] is not None
+
+
+def test_an_index_of_one_document(engine: Engine) -> None:
+    corpus = analyse([draft("only", ["web graph", "mail"], ["web graph", "mail"])])
+    reader = build(engine, corpus)
+    around = reader.neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, ("only",), 10))
+    assert around.ids == ("only",) and around.reached == 1
+    assert edges_of(around) == pytest.approx(
+        {("web graph", "only"): corpus.documents[0].weights[0], ("mail", "only"): corpus.documents[0].weights[1]},
+        rel=1e-5,
+    )
+
+
+def test_documents_without_phrases_or_without_any_text(engine: Engine) -> None:
+    corpus = analyse([draft("bare", ["mail graph"]), draft("empty"), draft("full", ["mail"], ["mail"])])
+    reader = build(engine, corpus)
+    assert all(same(reader.fetch([d.document.id])[0], d) for d in corpus.documents)
+    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("empty", "bare"), 10))
+    assert around.ids == ("empty", "bare", "full") and around.degrees.tolist()[:2] == [0.0, 0.0]
+    assert around.columns.tolist() == [2]
+
+
+def test_an_aborted_build_leaves_no_trace(engine: Engine, corpus: Corpus) -> None:
+    reader = build(engine, corpus)
+    with engine.build("papers") as building:
+        building.write(corpus.documents[:3])
+    with engine.build("other") as building:
+        building.write(corpus.documents[:3])
+    assert reader.fetch(["doc-0050"])[0] is not None
+    assert engine.open("papers").info.documents == len(corpus.documents)
+    assert engine.indexes() == ["papers"]

@@ -1,0 +1,158 @@
+"""A real gunicorn in front of real workers and a real Valkey."""
+
+# ruff: noqa: F401, F811 - fixtures of the other folder, named like what they give
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from indexer.build import build_index
+from indexer.engines import open_engine
+from tests.worker.jobs.conftest import ROOT, config, corpus, documents, shared_config, start, until, worker
+from tests.worker.jobs.doubles import PREFIX, VALKEY
+from webapi.client import Client
+from worker.config import WorkConfig
+
+Serve = Callable[..., "Served"]
+
+
+@dataclass(frozen=True)
+class Served:
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def client(self) -> Client:
+        return Client(self.url)
+
+
+@pytest.fixture
+def serve(config: WorkConfig, tmp_path: Path) -> Iterator[Serve]:
+    """Start a web server process with these settings; all are stopped at the end."""
+    running: list[Served] = []
+
+    def run(changed: WorkConfig | None = None, **settings: object) -> Served:
+        log = tmp_path / f"web-{len(running)}.log"
+        running.append(started(changed or config, settings, log, {}))
+        return running[-1]
+
+    yield run
+    for served in running:
+        stop(served)
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_config: WorkConfig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server in front of the shared worker."""
+    served = started(shared_config, {}, tmp_path_factory.mktemp("shared") / "log", {})
+    yield served
+    stop(served)
+
+
+@pytest.fixture
+def client(config: WorkConfig, worker: None, shared_server: Served) -> Iterator[Client]:
+    """A client of a server with a worker, both shared."""
+    with shared_server.client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def inline_server(corpus: Path, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server that computes by itself, on its own copy of the index (Valkey only counts its computations)."""
+    folder = tmp_path_factory.mktemp("inline")
+    shutil.copytree(corpus, folder / "engine")
+    config = WorkConfig(engine=str(folder / "engine"), comparer="tests.worker.jobs.doubles:Comparer")
+    served = started(config, {}, folder / "log", {VALKEY: valkey_url, PREFIX: "inline"})
+    yield served
+    stop(served)
+
+
+@pytest.fixture(scope="session")
+def real_server(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server that compares for real, by itself, on its own copy of the index."""
+    folder = tmp_path_factory.mktemp("real")
+    shutil.copytree(corpus, folder / "engine")
+    served = started(WorkConfig(engine=str(folder / "engine")), {}, folder / "log", {})
+    yield served
+    stop(served)
+
+
+@pytest.fixture(scope="session")
+def elastic_server(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server that compares for real, by itself, with Elasticsearch behind it."""
+    options = {"prefix": f"test-{uuid.uuid4().hex[:12]}-"}
+    with open_engine(elasticsearch_url, **options) as engine:
+        build_index(documents(), engine, "papers", processes=1)
+        config = WorkConfig(engine=elasticsearch_url, engine_options=options)
+        served = started(config, {}, tmp_path_factory.mktemp("elastic") / "log", {})
+        yield served
+        stop(served)
+        engine.drop("papers")
+
+
+@pytest.fixture(params=["inline_server", "elastic_server"])
+def papers(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """Each engine in turn, for what must be the same on both."""
+    served: Served = request.getfixturevalue(request.param)
+    with served.client() as client:
+        yield client
+
+
+@pytest.fixture
+def real(real_server: Served) -> Iterator[Client]:
+    with real_server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def inline(inline_server: Served) -> Iterator[Client]:
+    with inline_server.client() as client:
+        yield client
+
+
+def started(config: WorkConfig, settings: Mapping[str, object], log: Path, environment: dict[str, str]) -> Served:
+    port = free_port()
+    written, given = json.dumps(dataclasses.asdict(config)), json.dumps({"port": port, **settings})
+    command = [sys.executable, "-m", "tests.webapi.run_server", written, given]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=out, env=os.environ | environment | {"PYTHONPATH": "."}
+        )
+    served = Served(f"http://127.0.0.1:{port}", process, log)
+    until(lambda: _up(served), 60, lambda: log.read_text(errors="replace"))
+    return served
+
+
+def stop(served: Served) -> None:
+    served.process.terminate()
+    try:
+        served.process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        served.process.kill()
+        served.process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def _up(served: Served) -> bool:
+    try:
+        with served.client() as client:
+            return client.request("GET", "/healthz").status == 200
+    except OSError:
+        return False

@@ -1,0 +1,94 @@
+"""An app with API keys, for tests: who is who, and a client that shows a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from indexer.engines.base import Engine
+from indexer.settings import load_settings
+from webapi.app import create_app
+from webapi.context import EXTENSION
+from webapi.keys import Key, checked_key, digest, new_key, write_keys
+from worker.config import WorkConfig
+from worker.service import Service
+
+SCOPES = ("read", "compare")
+
+
+class Ring:
+    """A keys file and the keys to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.secrets: dict[str, str] = {}
+        self._keys: dict[str, Key] = {}
+
+    def add(
+        self,
+        name: str,
+        scopes: tuple[str, ...] = SCOPES,
+        indexes: tuple[str, ...] = ("*",),
+        groups: tuple[str, ...] = (),
+    ) -> str:
+        self.secrets[name] = new_key(name)
+        self._keys[name] = checked_key(name, digest(self.secrets[name]), scopes, indexes, groups)
+        write_keys(self.path, self._keys)
+        return self.secrets[name]
+
+    def remove(self, name: str) -> None:
+        del self._keys[name]
+        write_keys(self.path, self._keys)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """An app without a server around it, as one caller meets it."""
+
+    app: Flask
+    key: str | None = None
+
+    def as_(self, key: str | None) -> Inside:
+        return Inside(self.app, key)
+
+    def send(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> TestResponse:
+        sent = (
+            {"Prefer": "wait=10"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {}) | dict(headers or {})
+        )
+        client: FlaskClient = self.app.test_client()
+        return (
+            client.open(path, method=method, json=body, headers=sent)
+            if body is not None
+            else client.open(path, method=method, headers=sent)
+        )
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> TestResponse:
+        return self.send("GET", path, None, headers)
+
+    def post(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> TestResponse:
+        return self.send("POST", path, body, headers)
+
+    def compare(self, a: object, b: object, index: str = "papers", **more: object) -> TestResponse:
+        sides = [{"id": side} if isinstance(side, str) else side for side in (a, b)]
+        return self.post("/v1/comparisons", {"index": index, "a": sides[0], "b": sides[1], **more})
+
+    def close(self) -> None:
+        self.app.extensions[EXTENSION].desk.close()
+
+
+def inside(
+    engine: Path | Engine, ring: Ring | None = None, config: WorkConfig | None = None, **settings: Any
+) -> Inside:
+    """An app on an open engine or an embedded one; computes by itself unless the config names a Redis."""
+    given = load_settings(keys_file=str(ring.path) if ring else None, max_wait_seconds=30, **settings)
+    if isinstance(engine, Engine):
+        return Inside(create_app(given, service=Service(config or WorkConfig(), engine=engine)))
+    return Inside(create_app(given, service=Service(config or WorkConfig(engine=str(engine)))))

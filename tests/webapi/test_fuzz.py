@@ -1,0 +1,64 @@
+"""Requests made up from the description: no 5xx, and no answer but one that is described.
+
+``make fuzz`` runs thousands, one leading to the next, against a server with workers.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from indexer.settings import load_settings
+from tests.webapi import steered
+from webapi.app import create_app
+from webapi.context import EXTENSION
+from worker.config import WorkConfig
+
+SCHEMA = schemathesis.openapi.from_dict(steered.description())
+OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
+load_all_checks()
+EXAMPLES = 15
+OURS = [CHECKS.get_one(name) for name in steered.CHECKS]
+
+
+@pytest.fixture(scope="session")
+def app(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    """Everything in this process, on a copy of the index."""
+    folder = tmp_path_factory.mktemp("fuzz") / "engine"
+    shutil.copytree(corpus, folder)
+    app = create_app(load_settings(wait_seconds=0.05, rate_per_minute=0), config=WorkConfig(engine=str(folder)))
+    yield app
+    app.extensions[EXTENSION].desk.close()
+
+
+CASES = [
+    pytest.param(label, mode, id=f"{label}-{mode.name.lower()}")
+    for label in OPERATIONS
+    for mode in GenerationMode
+    if mode == GenerationMode.POSITIVE or label.startswith("POST")  # only a body can be wrong in many ways
+]
+
+
+@pytest.mark.parametrize(("label", "mode"), CASES)
+def test_every_answer_is_a_described_one(app: Flask, label: str, mode: GenerationMode) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=OPERATIONS[label].as_strategy(generation_mode=mode))
+    def check(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=OURS, app=app)
+
+    check()

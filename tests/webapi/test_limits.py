@@ -1,0 +1,252 @@
+"""Limits: each is a setting, each is told in one clear line, and nothing of the work is begun."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from indexer.engines.base import Engine, Selection
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.errors import RateLimited, TooSlow
+from indexer.settings import load_settings
+from tests.webapi.conftest import Serve
+from tests.webapi.keyring import Inside, Ring, inside
+from tests.worker.jobs.conftest import Start, computed, until
+from webapi.headers import SAFE
+from webapi.limits import MemoryMeter, Meter, RateLimit, RedisMeter
+from worker.config import WorkConfig, work_config
+from worker.jobs_redis import connect
+
+LIMITS = {"max_body_bytes": 4096, "max_text_bytes": 1024, "max_set": 3, "max_hits": 2, "max_document_bytes": 2048}
+
+
+@pytest.fixture(scope="module")
+def limited(corpus: Path) -> Iterator[Inside]:
+    app = inside(corpus, **LIMITS)
+    yield app
+    app.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"text": "x" * 5000}}, "body"),
+        ("/v1/papers/_search", {"query": {"match": {"text": "x" * 5000}}}, "body"),
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"text": "x" * 1025}}, "1024 bytes"),
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"query": "x" * 1025}}, "1024 bytes"),
+        (
+            "/v1/comparisons",
+            {"index": "papers", "a": {"ids": ["d1", "d2", "d3", "d4"]}, "b": {"id": "d5"}},
+            "limit of 3",
+        ),
+        ("/v1/explanations", {"index": "papers", "query": "web", "hits": ["d1", "d2", "d3"]}, "limit of 2"),
+        ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 2049}]}, "2048 bytes"),
+        ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 9000}]}, "body"),
+    ],
+)
+def test_what_is_too_large_is_refused(limited: Inside, path: str, body: object, told: str) -> None:
+    refused = limited.post(path, body)
+    assert (refused.status_code, refused.json["code"]) == (413, "too-large")
+    assert told in refused.json["detail"]
+
+
+def test_a_search_that_selects_too_much_is_refused_once_that_is_known(corpus: Path) -> None:
+    app = inside(corpus, config=WorkConfig(engine=str(corpus), max_set=3))
+    refused = app.compare("d1", {"search": "web"})
+    assert (refused.status_code, refused.json["code"]) == (413, "too-large")
+    app.close()
+
+
+@pytest.mark.parametrize("name", ["..", "%2e%2e", "Papers", "a" * 101, "_x", "papers*", "papers,news", "p%00", "é"])
+def test_an_index_name_is_of_a_known_form(limited: Inside, name: str) -> None:
+    body = {"query": {"match_all": {}}}
+    for refused in (
+        limited.get(f"/v1/indexes/{name}"),
+        limited.get(f"/v1/indexes/{name}/suggest?q=web"),
+        limited.post(f"/v1/{name}/_search", body),
+        limited.post("/v1/comparisons", {"index": name, "a": {"id": "d1"}, "b": {"id": "d2"}}),
+    ):
+        assert refused.status_code in (400, 404), refused.text
+        assert refused.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize("kind", ["memory", "valkey"])
+def test_a_caller_has_so_many_requests_and_gets_them_back(kind: str, valkey_url: str, config: WorkConfig) -> None:
+    meter: Meter = MemoryMeter()
+    if kind == "valkey":
+        client = connect(valkey_url)
+        meter = RedisMeter(client, config.key_prefix)
+    limit = RateLimit(600, meter)
+    for _ in range(600):
+        limit.check("anna")
+    with pytest.raises(RateLimited) as told:
+        for _ in range(600):  # one comes back every tenth of a second
+            limit.check("anna")
+    assert 0 < told.value.seconds <= 0.1
+    limit.check("bert")
+    time.sleep(told.value.seconds)
+    limit.check("anna")
+    if kind == "valkey":
+        client.close()
+
+
+def test_without_the_store_each_process_counts_for_itself() -> None:
+    client = connect("redis://127.0.0.1:1/0", timeout=0.2)
+    limit = RateLimit(3, RedisMeter(client, "x"))
+    for _ in range(3):
+        limit.check("anna")
+    with pytest.raises(RateLimited):
+        limit.check("anna")
+    client.close()
+
+
+def test_the_rate_holds_over_processes_and_for_each_key(serve: Serve, tmp_path: Path) -> None:
+    ring = Ring(tmp_path / "keys.toml")
+    anna, bert = ring.add("anna"), ring.add("bert")
+    servers = [
+        serve(keys_file=str(ring.path), rate_per_minute=6, processes=2),
+        serve(keys_file=str(ring.path), rate_per_minute=6),
+    ]
+    statuses = []
+    for turn in range(8):
+        with servers[turn % 2].client() as client:
+            client.key = anna
+            reply = client.request("GET", "/v1/indexes/papers")
+            statuses.append(reply.status)
+    assert statuses.count(200) in (6, 7) and set(statuses) == {200, 429}
+    assert reply.json()["code"] == "rate-limited" and 1 <= int(reply.headers["retry-after"]) <= 10
+    with servers[0].client() as client:
+        client.key = bert
+        assert client.request("GET", "/v1/indexes/papers").status == 200
+        client.key = "pc_nobody_x"
+        wrong = [client.request("GET", "/v1/indexes/papers").status for _ in range(8)]
+        assert set(wrong) == {401, 429}
+        assert client.request("GET", "/healthz").status == 200
+
+
+def test_hot_answers_are_counted_too(corpus: Path) -> None:
+    app = inside(corpus, rate_per_minute=5)
+    statuses = [app.compare("d1", "d2").status_code for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+    app.close()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_caller_has_so_many_jobs_open(corpus: Path, config: WorkConfig, tmp_path: Path, inline: bool) -> None:
+    """Nobody works on them: the first process has one thread and a long job, the second no worker."""
+    limits = replace(config.limits, max_per_caller=3, resend=300.0, lease=300.0)
+    config = replace(config, limits=limits, inline_threads=1, redis_url="" if inline else config.redis_url)
+    ring = Ring(tmp_path / "keys.toml")
+    anna, bert = ring.add("anna"), ring.add("bert")
+    app = inside(corpus, ring, config)
+
+    def ask(key: str, words: str) -> int:
+        question = {"index": "papers", "a": {"id": "d1"}, "b": {"query": words}}
+        return app.as_(key).post("/v1/comparisons", question, {"Prefer": "respond-async"}).status_code
+
+    assert [ask(anna, f"sleep={n + 2}") for n in range(3)] == [202, 202, 202]
+    assert ask(anna, "sleep=5") == 429
+    assert ask(anna, "sleep=2") == 202, "a job that is there already is no new one"
+    assert ask(bert, "sleep=6") == 202
+    if not inline:
+        store = app.app.extensions["phrasecom"].service.store
+        store.client.hset(f"{config.key_prefix}job:{_any_job(store, config)}", "state", "cancelled")
+        assert ask(anna, "sleep=5") == 202, "one is over, so there is room"
+    app.close()
+
+
+def _any_job(store: object, config: WorkConfig) -> str:
+    from worker.jobs_redis import RedisJobs
+
+    assert isinstance(store, RedisJobs)
+    found = store.client.smembers(f"{config.key_prefix}mine:key:anna")
+    return min(name.decode() for name in found)  # type: ignore[union-attr]
+
+
+def test_a_job_that_needs_too_much_memory_fails_alone(serve: Serve, start: Start, config: WorkConfig) -> None:
+    small = replace(config, memory=2**29, comparer="tests.webapi.greedy:Comparer")
+    start(changed=small)
+    with serve(small).client() as client:
+        body = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "greedy"}}
+        reply = client.request("POST", "/v1/comparisons", body, {"Prefer": "wait=10"})
+        until(lambda: client.request("POST", "/v1/comparisons", body, {"Prefer": "wait=5"}).status != 202)
+        reply = client.request("POST", "/v1/comparisons", body)
+        assert (reply.status, reply.json()["code"]) == (413, "too-large")
+        assert "worker_memory_bytes" in reply.json()["detail"]
+        modest = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "modest"}}
+        until(lambda: client.request("POST", "/v1/comparisons", modest, {"Prefer": "wait=5"}).status == 200)
+        assert computed("modest") == 1
+
+
+def test_settings_reach_the_workers() -> None:
+    settings = load_settings(worker_memory_bytes=2**30, max_jobs_per_caller=7, query_seconds=3, engine="http://x:9200")
+    config = work_config(settings)
+    assert (config.memory, config.limits.max_per_caller) == (2**30, 7)
+    assert config.engine_options["query_seconds"] == 3
+
+
+def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) -> None:
+    from indexer.build import build_index
+    from tests.worker.jobs.conftest import documents
+
+    assert isinstance(elasticsearch_engine, ElasticsearchEngine)
+    build_index(documents(), elasticsearch_engine, "papers", processes=1)
+    reader = elasticsearch_engine.open("papers")
+    sent: list[object] = []
+    client = elasticsearch_engine.connection.client
+    search = client.search
+    client.search = lambda **given: sent.append(given["body"]) or search(**given)  # type: ignore[method-assign,func-returns-value]
+    elasticsearch_engine.query_seconds = 1.5
+    assert reader.search(Selection(words=("web",))).total
+    assert [body["timeout"] for body in sent] == ["1500ms"]  # type: ignore[index]
+    with pytest.raises(TooSlow):
+        elasticsearch_engine.connection.whole({"timed_out": True})
+
+
+PATHS = (
+    "/",
+    "/compare",
+    "/docs",
+    "/healthz",
+    "/metrics",
+    "/v1/indexes",
+    "/v1/indexes/nope",
+    "/nowhere",
+    "/v1/openapi.json",
+)
+
+
+def test_every_response_has_safe_headers(limited: Inside) -> None:
+    first = limited.compare("d1", "d2")
+    hot = limited.compare("d1", "d2")
+    assert hot.headers["X-Cache"] == "local"
+    replies = [first, hot, limited.get(f"/v1/comparisons/{first.json['id']}"), *map(limited.get, PATHS)]
+    replies.append(limited.send("DELETE", "/v1/indexes"))
+    for reply in replies:
+        for name, value in SAFE:
+            assert name in reply.headers, (reply.request.path, name)
+            if name in ("X-Content-Type-Options", "X-Frame-Options"):
+                assert reply.headers.getlist(name) == [value]
+        policy = reply.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+        assert "Access-Control-Allow-Origin" not in reply.headers
+
+
+def test_other_sites_are_let_in_only_if_named(corpus: Path) -> None:
+    asked = {"Origin": "https://why.example", "Access-Control-Request-Method": "POST"}
+    app = inside(corpus)
+    assert not [
+        name for name, _ in app.send("OPTIONS", "/v1/comparisons", None, asked).headers if "Access-Control" in name
+    ]
+    app.close()
+    app = inside(corpus, cors_origins="https://why.example")
+    allowed = app.send("OPTIONS", "/v1/comparisons", None, asked).headers
+    assert allowed["Access-Control-Allow-Origin"] == "https://why.example"
+    assert "X-API-Key" in allowed["Access-Control-Allow-Headers"]
+    other = app.get("/v1/indexes", {"Origin": "https://evil.example"}).headers
+    assert "Access-Control-Allow-Origin" not in other
+    app.close()

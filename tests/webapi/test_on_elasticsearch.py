@@ -1,0 +1,42 @@
+"""The same API with Elasticsearch behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.webapi.conftest import Served
+from webapi.client import ApiError, Client
+
+pytestmark = pytest.mark.elasticsearch
+
+
+@pytest.fixture
+def client(elastic_server: Served) -> Iterator[Client]:
+    with elastic_server.client() as client:
+        yield client
+
+
+def test_comparisons_pages_and_searches(client: Client) -> None:
+    answer = client.compare("papers", "d1", "d2")
+    assert [entry["phrase"] for entry in answer["common"]]
+    page = client.explain("papers", ["d1", "d2"], query="web graph")
+    assert [entry["state"] for entry in page["explanations"]] == ["done", "done"]
+    found = client.search("papers", {"query": {"match": {"text": "web graph"}}, "size": 3})
+    assert found["hits"]["total"]["value"] >= 12 and len(found["hits"]["hits"]) == 3
+
+
+def test_a_written_document_is_seen_and_changes_its_answers(client: Client) -> None:
+    client.add("papers", [{"id": "late", "title": "New", "text": "A random walk."}])
+    before = client.compare("papers", "d3", "late")["id"]
+    client.add("papers", [{"id": "late", "title": "Changed", "text": "A random walk on the web graph."}])
+    assert client.document("papers", "late")["title"] == "Changed"
+    assert client.compare("papers", "d3", "late")["id"] != before
+
+
+def test_what_is_not_there_is_404(client: Client) -> None:
+    with pytest.raises(ApiError, match="unknown-index"):
+        client.index("nope")
+    with pytest.raises(ApiError, match="unknown-document"):
+        client.document("papers", "nope")

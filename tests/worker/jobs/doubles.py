@@ -1,0 +1,81 @@
+"""A stand-in for the computation, so that jobs can be made to last, to fail and to kill their worker.
+
+What it does is written in the query of side b, words apart: ``sleep=2 steps=4`` sleeps two
+seconds in four steps, ``kill=2`` kills its own process in the first two attempts, ``fail=…`` raises.
+Every computation is counted in Valkey under ``computed:<prefix>:<query>``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from indexer import errors
+from indexer.engines.base import Engine
+from worker.question import Question
+
+VALKEY = "PHRASECOM_TEST_VALKEY"
+PREFIX = "PHRASECOM_TEST_PREFIX"
+
+
+def counters() -> redis.Redis:
+    return redis.Redis.from_url(os.environ[VALKEY])
+
+
+def count_name(words: str) -> str:
+    return f"computed:{os.environ[PREFIX]}:{words}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    question: Question
+    computed: int
+    epoch: str
+
+    def to_dict(self) -> dict[str, Any]:
+        a, b = self.question.a, self.question.b
+        return {
+            "id": "",
+            "index": self.question.index,
+            "epoch": self.epoch,
+            "method": self.question.method,
+            "preset": self.question.preset,
+            "a": {"kind": a.kind, "ids": list(a.ids), "title": ""},
+            "b": {"kind": b.kind, "ids": list(b.ids), "title": ""},
+            "common": [],
+            "distinct_a": [],
+            "distinct_b": [],
+            "computed": self.computed,
+        }
+
+
+class Comparer:
+    def __init__(self, engine: Engine, limits: object = None) -> None:
+        self.engine = engine
+
+    def explain(self, questions: Sequence[Question]) -> Iterator[Comparison]:
+        return (self.compare(question) for question in questions)
+
+    def compare(self, question: Question, progress: Callable[[float, str], None] | None = None) -> Comparison:
+        words = question.b.words
+        with counters() as client:
+            computed = int(str(client.incr(count_name(words))))
+        orders = dict(word.split("=", 1) for word in words.split() if "=" in word)
+        if computed <= int(orders.get("kill", 0)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "fail" in orders:
+            raise getattr(errors, orders["fail"])("as ordered")
+        if "crash" in orders:
+            raise ZeroDivisionError("secret of the stack")
+        steps = int(orders.get("steps", 1))
+        for step in range(steps):
+            if progress:
+                progress(step / steps, f"step {step}")
+            time.sleep(float(orders.get("sleep", 0)) / steps)
+        return Comparison(question, computed, self.engine.open(question.index).info.epoch)

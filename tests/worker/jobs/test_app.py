@@ -1,0 +1,89 @@
+"""The Celery app and the engine that a process opens, as the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import redis
+
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.settings import load_settings
+from webapi.app import create_app
+from webapi.context import EXTENSION
+from worker import app as celery_app
+from worker.app import QUEUES, announce, make_app
+from worker.config import WorkConfig, work_config
+from worker.service import Service
+
+
+def test_every_queue_has_a_binding_of_its_own_and_nothing_else(config: WorkConfig) -> None:
+    app = make_app(config)
+    with app.connection_for_write() as connection, connection.channel() as channel:
+        for name in QUEUES:
+            app.amqp.queues[name](channel).declare()
+    with redis.Redis.from_url(config.redis_url) as client:
+        prefix = config.key_prefix + "broker:"
+        bound = {name: client.smembers(f"{prefix}_kombu.binding.{name}") for name in QUEUES}
+    for name, members in bound.items():
+        (member,) = members
+        assert member.decode().split("\x06\x16") == [name, "", name]
+
+
+def test_a_message_goes_to_one_queue_only(config: WorkConfig) -> None:
+    app = make_app(config)
+    with app.connection_for_write() as connection, connection.channel() as channel:
+        for name in QUEUES:
+            app.amqp.queues[name](channel).declare()
+    announce(app, "one", "interactive")
+    announce(app, "two", "bulk")
+    announce(app, "three", "bulk")
+    with redis.Redis.from_url(config.redis_url) as client:
+        waiting = {name: client.llen(f"{config.key_prefix}broker:{name}") for name in QUEUES}
+    assert waiting == {"interactive": 1, "bulk": 2}
+
+
+ENGINE = {
+    "engine": "https://search.example:9200",
+    "engine_api_key": "c2VjcmV0OmtleQ==",
+    "index_prefix": "ours-",
+    "shards": 3,
+    "replicas": 2,
+    "engine_timeout_seconds": 7.0,
+}
+
+
+def check(engine: object) -> None:
+    assert isinstance(engine, ElasticsearchEngine)
+    assert (engine.address, engine.prefix, engine.shards, engine.replicas) == (ENGINE["engine"], "ours-", 3, 2)
+    client = engine.connection.client
+    assert client._request_timeout == 7.0
+    assert client._headers["authorization"] == "ApiKey c2VjcmV0OmtleQ=="
+
+
+def test_the_web_process_opens_the_engine_as_the_settings_say() -> None:
+    app = create_app(load_settings(**ENGINE), inline=True)
+    desk = app.extensions[EXTENSION].desk
+    check(desk.service.engine)
+    desk.close()
+
+
+def test_the_worker_opens_the_engine_as_the_settings_say() -> None:
+    celery_app.use(work_config(load_settings(**ENGINE), inline=True))
+    service = celery_app.service()
+    try:
+        check(service.engine)
+    finally:
+        service.close()
+        celery_app._forked()
+        celery_app.use(WorkConfig())
+
+
+def test_the_certificate_authority_reaches_the_connection(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.touch()
+    service = Service(work_config(load_settings(**ENGINE, engine_ca=str(authority)), inline=True))
+    engine = service.engine
+    assert isinstance(engine, ElasticsearchEngine)
+    (node,) = engine.connection.client.transport.node_pool.all()
+    assert node.config.ca_certs == str(authority)
+    service.close()

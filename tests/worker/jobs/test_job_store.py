@@ -1,0 +1,278 @@
+"""One suite for both stores: in memory and in a real Valkey."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from indexer.errors import Overloaded
+from worker.jobs import Answer, Failure, JobLimits, JobStore, NewJob
+from worker.jobs_memory import MemoryJobs
+from worker.jobs_redis import RedisJobs, connect
+
+Make = Callable[..., JobStore]
+SOON = 0.05
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+    if request.param == "memory":
+        yield lambda **limits: MemoryJobs(JobLimits(**limits))
+        return
+    with connect(request.getfixturevalue("valkey_url")) as client:
+        yield lambda **limits: RedisJobs(client, JobLimits(**limits), f"test-{uuid.uuid4().hex}:")
+
+
+def new(id: str = "job", caller: str = "me") -> NewJob:
+    return NewJob(id, "comparison", '{"x": 1}', caller)
+
+
+def answer(body: bytes = b"{}") -> Answer:
+    return Answer(body, {"d1": ("staff",), "d2": ()})
+
+
+def state(store: JobStore, id: str = "job") -> str | None:
+    job = store.get(id)
+    return job.state if job else None
+
+
+def after(check: Callable[[], bool]) -> None:
+    """Wait until it holds (store clocks cannot be turned)."""
+    deadline = time.monotonic() + 10
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_job_goes_from_queued_to_done(make: Make) -> None:
+    store = make()
+    assert store.submit(new())
+    assert state(store) == "queued"
+    claim = store.start("job", "w1")
+    assert claim is not None and claim.question == '{"x": 1}' and claim.attempts == 1
+    assert store.progress(claim, 0.5, "solving")
+    job = store.get("job")
+    assert job is not None and (job.state, job.progress, job.message) == ("running", 0.5, "solving")
+    assert store.finish(claim, answer(b'{"a":1}'))
+    job = store.get("job")
+    assert job is not None and job.state == "done" and job.answer is not None
+    assert job.answer.body == b'{"a":1}' and job.answer.acls == {"d1": ("staff",), "d2": ()}
+    assert job.answer.expires > job.answer.stored > 0
+
+
+def test_an_unheard_of_job_is_none(make: Make) -> None:
+    store = make()
+    assert store.get("nope") is None
+    assert store.start("nope", "w") is None
+    assert store.detach("nope", "me") is None
+
+
+def test_asking_twice_is_one_job(make: Make) -> None:
+    store = make()
+    assert store.submit(new())
+    assert not store.submit(new(caller="you"))
+    claim = store.start("job", "w")
+    assert claim is not None
+    assert not store.submit(new())
+    store.finish(claim, answer())
+    assert not store.submit(new())
+
+
+def test_a_redelivered_message_starts_nothing(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    claim = store.start("job", "w1")
+    assert claim is not None
+    assert store.start("job", "w2") is None
+    store.finish(claim, answer())
+    assert store.start("job", "w2") is None
+
+
+def test_a_lost_lease_is_handed_back_and_the_old_worker_cannot_write(make: Make) -> None:
+    store = make(lease=SOON)
+    store.submit(new())
+    old = store.start("job", "w1")
+    assert old is not None
+    after(lambda: store.reap() == [("job", "interactive")])
+    assert state(store) == "queued"
+    fresh = store.start("job", "w2")
+    assert fresh is not None and fresh.attempts == 2
+    assert not store.renew(old)
+    assert not store.progress(old, 0.9, "stale")
+    assert not store.part(old, "x", b"stale")
+    assert not store.finish(old, answer(b"stale"))
+    assert not store.fail(old, Failure("internal", "stale"))
+    assert not store.drop(old)
+    assert not store.hand_back(old, 0)
+    assert store.finish(fresh, answer(b"good"))
+    job = store.get("job")
+    assert job is not None and job.answer is not None and job.answer.body == b"good"
+    assert store.parts("job") == {}
+
+
+def test_a_renewed_lease_is_left_alone(make: Make) -> None:
+    store = make(lease=60.0)
+    store.submit(new())
+    claim = store.start("job", "w1")
+    assert claim is not None and store.renew(claim)
+    assert store.reap() == []
+    assert state(store) == "running"
+
+
+def test_a_job_that_loses_three_workers_is_set_aside(make: Make) -> None:
+    store = make(lease=SOON, resend=SOON)
+    store.submit(new())
+    for attempt in (1, 2, 3):
+        claim = store.start("job", "w")
+        assert claim is not None and claim.attempts == attempt
+        after(lambda: store.reap() is not None and state(store) != "running")
+    job = store.get("job")
+    assert job is not None and job.state == "failed" and job.failure is not None
+    assert job.failure.code == "worker-lost" and "3 times" in job.failure.detail
+    assert store.start("job", "w") is None
+    assert not store.submit(new()), "the failure is the answer for a while"
+
+
+def test_a_queued_job_whose_message_was_lost_is_announced_again(make: Make) -> None:
+    store = make(resend=SOON)
+    store.submit(new())
+    after(lambda: store.reap() == [("job", "interactive")])
+    assert store.start("job", "w") is not None
+
+
+def test_a_passing_failure_may_be_asked_again_at_once(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None and store.fail(claim, Failure("engine-unavailable", "down", 503, retryable=True))
+    assert state(store) == "failed"
+    assert store.submit(new())
+    assert state(store) == "queued"
+
+
+def test_a_lasting_failure_is_held_for_a_while(make: Make) -> None:
+    store = make(failed_hold=SOON)
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None and store.fail(claim, Failure("bad-side", "no", 400))
+    after(lambda: store.submit(new()))
+    job = store.get("job")
+    assert job is not None and job.failure is None and job.attempts == 0
+
+
+def test_work_goes_on_until_the_last_caller_leaves(make: Make) -> None:
+    store = make()
+    store.submit(new(caller="me"))
+    store.submit(new(caller="you"))
+    claim = store.start("job", "w")
+    assert claim is not None
+    store.detach("job", "me")
+    store.detach("job", "stranger")
+    assert store.renew(claim)
+    store.detach("job", "you")
+    assert not store.renew(claim)
+    assert not store.progress(claim, 0.1, "")
+    assert store.drop(claim)
+    assert state(store) == "cancelled"
+    assert store.submit(new())
+
+
+def test_a_queued_job_nobody_wants_is_cancelled_at_once(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    job = store.detach("job", "me")
+    assert job is not None and job.state == "cancelled"
+    assert store.start("job", "w") is None
+    assert store.reap() == []
+
+
+def test_whoever_asks_again_in_time_saves_the_job(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None
+    store.detach("job", "me")
+    store.submit(new(caller="you"))
+    assert store.renew(claim)
+
+
+def test_a_lost_and_unwanted_job_is_cancelled_not_rerun(make: Make) -> None:
+    store = make(lease=SOON)
+    store.submit(new())
+    assert store.start("job", "w") is not None
+    store.detach("job", "me")
+    after(lambda: store.reap() == [] and state(store) == "cancelled")
+
+
+def test_an_answer_expires_and_is_remembered_as_expired(make: Make) -> None:
+    store = make(answer_ttl=SOON)
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None
+    store.finish(claim, answer())
+    after(lambda: state(store) == "expired")
+    assert store.submit(new()), "asked again it is computed again"
+
+
+def test_the_least_recently_read_answers_make_room(make: Make) -> None:
+    store = make(max_bytes=250)
+    for id in ("one", "two"):
+        store.put(new(id), answer(b"x" * 100))
+    assert state(store, "one") == "done"  # read: now "two" is the oldest
+    store.put(new("three"), answer(b"x" * 100))
+    assert [state(store, id) for id in ("one", "two", "three")] == ["done", "expired", "done"]
+
+
+def test_parts_arrive_before_the_whole(make: Make) -> None:
+    store = make()
+    store.submit(NewJob("page", "explanation", "{}", "me"))
+    claim = store.start("page", "w")
+    assert claim is not None
+    store.part(claim, "hit é", b"1")
+    store.part(claim, "hit 2", b"2")
+    assert store.parts("page") == {"hit é": b"1", "hit 2": b"2"}
+
+
+def test_a_job_in_pieces_keeps_its_place_and_starts_its_attempts_over(make: Make) -> None:
+    store = make()
+    store.submit(NewJob("bulk", "ingest", "{}", "me", queue="bulk"))
+    claim = store.start("bulk", "w")
+    assert claim is not None and claim.cursor == 0
+    assert store.hand_back(claim, 0, cursor=1)
+    claim = store.start("bulk", "w")
+    assert claim is not None and (claim.cursor, claim.attempts) == (1, 1)
+
+
+def test_another_try_counts_its_attempts(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None and store.hand_back(claim, SOON)
+    after(lambda: store.reap() == [("job", "interactive")])
+    claim = store.start("job", "w")
+    assert claim is not None and claim.attempts == 2
+
+
+def test_too_many_open_jobs_are_refused_and_room_returns(make: Make) -> None:
+    store = make(max_open=2)
+    store.submit(new("one"))
+    store.submit(new("two"))
+    with pytest.raises(Overloaded):
+        store.submit(new("three"))
+    assert not store.submit(new("two")), "joining an open job is always possible"
+    store.detach("one", "me")
+    assert store.submit(new("three"))
+
+
+def test_an_answer_put_aside_ends_the_job_under_way(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    claim = store.start("job", "w")
+    assert claim is not None
+    store.put(new(), answer(b"by-product"))
+    assert not store.finish(claim, answer(b"late"))
+    job = store.get("job")
+    assert job is not None and job.answer is not None and job.answer.body == b"by-product"

@@ -1,0 +1,186 @@
+"""Jobs in real worker processes: done, lost, poisonous, unwanted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from tests.worker.jobs.conftest import Start, computed, tagged, until
+from worker.asked import Asked
+from worker.callers import Caller
+from worker.config import WorkConfig
+from worker.desk import Desk, Ticket
+from worker.jobs import Job, NewJob
+from worker.sides import Side
+
+ME = Caller("me")
+
+
+def ask(desk: Desk, words: str, caller: Caller = ME) -> str:
+    return asked_for(desk, words, caller).id
+
+
+def asked_for(desk: Desk, words: str, caller: Caller = ME) -> Ticket:
+    return desk.ask(
+        Asked("papers", Side.document("d1"), Side("query", words=tagged(words)), groups=caller.groups), caller
+    )
+
+
+def job(desk: Desk, id: str) -> Job:
+    found = desk.service.store.get(id)
+    assert found is not None
+    return found
+
+
+def ends(desk: Desk, id: str) -> Job:
+    until(lambda: job(desk, id).state not in ("queued", "running"), 60)
+    return job(desk, id)
+
+
+def child_of(worker: subprocess.Popen[bytes]) -> int:
+    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()
+    assert len(children) == 1
+    return int(children[0])
+
+
+def test_a_job_is_run_and_its_answer_names_its_documents(desk: Desk, worker: None) -> None:
+    ticket = asked_for(desk, "plain")
+    look = desk.wait(ticket, ME, 10)
+    assert look.kept is not None and look.source == "miss"
+    assert f'"id":"{ticket.id}"'.encode() in look.kept.answer.body
+    assert look.kept.answer.acls == {"d1": ()}
+    assert desk.wait(ticket, ME, 0).source == "local"
+    assert computed("plain") == 1
+
+
+def test_progress_is_seen_while_it_runs(desk: Desk, worker: None) -> None:
+    id = ask(desk, "sleep=2 steps=10")
+    seen: list[float] = []
+
+    def done() -> bool:
+        seen.append(job(desk, id).progress)
+        return job(desk, id).state == "done"
+
+    until(done)
+    assert len(set(seen)) > 3 and seen == sorted(seen)
+
+
+def test_a_killed_worker_process_does_not_lose_its_job(desk: Desk, start: Start) -> None:
+    worker = start()
+    id = ask(desk, "sleep=3 steps=1")
+    until(lambda: job(desk, id).state == "running" and computed("sleep=3 steps=1") == 1)
+    os.kill(child_of(worker), signal.SIGKILL)
+    ended = ends(desk, id)
+    assert (ended.state, ended.attempts) == ("done", 2)
+    assert computed("sleep=3 steps=1") == 2
+
+
+def test_a_killed_machine_does_not_lose_its_job(desk: Desk, start: Start) -> None:
+    worker = start()
+    id = ask(desk, "sleep=3 steps=1")
+    until(lambda: computed("sleep=3 steps=1") == 1)
+    for process in (child_of(worker), worker.pid):
+        os.kill(process, signal.SIGKILL)
+    worker.wait()
+    start()
+    ended = ends(desk, id)
+    assert (ended.state, ended.attempts) == ("done", 2)
+
+
+def test_a_job_that_kills_its_worker_three_times_is_set_aside(desk: Desk, worker: None) -> None:
+    id = ask(desk, "kill=99")
+    ended = ends(desk, id)
+    assert ended.state == "failed" and ended.failure is not None and ended.failure.code == "worker-lost"
+    assert computed("kill=99") == 3
+    fine = ask(desk, "after the poison")
+    assert ends(desk, fine).state == "done"
+
+
+def test_a_job_that_kills_its_worker_once_is_done_in_the_end(desk: Desk, worker: None) -> None:
+    assert ends(desk, ask(desk, "kill=1")).state == "done"
+    assert computed("kill=1") == 2
+
+
+def test_a_message_delivered_twice_computes_once(desk: Desk, start: Start) -> None:
+    id = ask(desk, "twice")
+    for _ in range(5):
+        desk.service.announce(id, "interactive")
+    start()
+    assert ends(desk, id).state == "done"
+    last = ask(desk, "behind them all")
+    assert ends(desk, last).state == "done"
+    assert computed("twice") == 1
+
+
+def test_a_job_whose_message_was_lost_is_found_by_the_reaper(desk: Desk, start: Start, config: WorkConfig) -> None:
+    start(changed=replace(config, limits=replace(config.limits, resend=0.5)))
+    asked = Asked("papers", Side.document("d1"), Side("query", words="no message"))
+    desk.service.store.submit(NewJob("lost", "comparison", asked.to_json(), "me"))
+    assert ends(desk, "lost").state == "done"
+
+
+def test_the_last_caller_to_leave_stops_the_work(desk: Desk, worker: None) -> None:
+    id = ask(desk, "sleep=60 steps=600")
+    until(lambda: job(desk, id).state == "running")
+    desk.service.store.detach(id, "me")
+    assert ends(desk, id).state == "cancelled"
+    assert ends(desk, ask(desk, "the worker is free again")).state == "done"
+
+
+def test_a_job_past_its_soft_limit_fails_and_says_so(desk: Desk, start: Start, config: WorkConfig) -> None:
+    start(changed=replace(config, soft_limit=1))
+    ended = ends(desk, ask(desk, "sleep=15 steps=1"))
+    assert ended.failure is not None and ended.failure.code == "time-limit"
+
+
+def test_a_failure_is_told_and_a_crash_hides_its_details(desk: Desk, worker: None) -> None:
+    failed = ends(desk, ask(desk, "fail=BadSide")).failure
+    assert failed is not None and (failed.code, failed.status) == ("bad-side", 400)
+    crashed = ends(desk, ask(desk, "crash=yes")).failure
+    assert crashed is not None and crashed.code == "internal" and "secret" not in crashed.detail
+
+
+def test_an_error_that_may_pass_is_tried_three_times(desk: Desk, worker: None) -> None:
+    ended = ends(desk, ask(desk, "fail=EngineUnavailable"))
+    assert ended.failure is not None and ended.failure.retryable
+    assert computed("fail=EngineUnavailable") == 3
+
+
+def test_two_workers_share_the_jobs_and_compute_each_once(desk: Desk, worker: None, start: Start) -> None:
+    start()
+    names = [f"sleep=0.1 n{i}" for i in range(20)]
+    ids = [ask(desk, name) for name in names]
+    assert {ends(desk, id).state for id in ids} == {"done"}
+    assert [computed(name) for name in names] == [1] * 20
+
+
+def test_each_queue_has_workers_of_its_own(desk: Desk, start: Start) -> None:
+    start("interactive")
+    asked = Asked("papers", Side.document("d1"), Side("query", words="in bulk"))
+    desk.enter(NewJob("bulky", "comparison", asked.to_json(), "me", queue="bulk"))
+    assert ends(desk, ask(desk, "at once")).state == "done"
+    assert job(desk, "bulky").state == "queued"
+    start("bulk")
+    assert ends(desk, "bulky").state == "done"
+
+
+def test_many_equal_questions_at_once_are_one_computation(desk: Desk, worker: None) -> None:
+    with ThreadPoolExecutor(32) as pool:
+        ids = set(pool.map(lambda n: ask(desk, "sleep=0.5", Caller(f"caller {n}")), range(500)))
+    assert len(ids) == 1
+    assert ends(desk, ids.pop()).state == "done"
+    assert computed("sleep=0.5") == 1
+
+
+def test_a_worker_told_to_stop_finishes_what_it_runs(desk: Desk, start: Start) -> None:
+    worker = start()
+    id = ask(desk, "sleep=2 steps=1")
+    until(lambda: job(desk, id).state == "running")
+    worker.terminate()
+    assert worker.wait(timeout=30) == 0
+    assert job(desk, id).state == "done"
+    assert computed("sleep=2 steps=1") == 1

@@ -1,0 +1,180 @@
+"""What holds for every method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexer.errors import BadParameter, UnknownMethod
+from tests.worker.methods.problems import problem_of, random_problem
+from worker.core.parameters import DEFAULT, PAPER, Parameters
+from worker.methods import METHODS, Problem, Ranked, Sorting, method
+
+NAMES = list(METHODS)
+OWN_PHRASES = {"word_match"}
+NEED_A_GRAPH = {"cda", "cda_two_step", "cda_alter_mea"}
+STRICT = {"paper": PAPER.with_options(tolerance=1e-13), "default": DEFAULT, "joint": DEFAULT.with_options(
+    threshold="mean", kappa=3.0, lambda_=0.3, tolerance=1e-13)}  # fmt: skip
+seeds = st.integers(0, 2**32 - 1)
+presets = st.sampled_from(sorted(STRICT))
+
+
+def lists(sorting: Sorting) -> tuple[Ranked, Ranked, Ranked]:
+    return sorting.common, sorting.distinct_a, sorting.distinct_b
+
+
+def names(sorting: Sorting) -> tuple[list[str], list[str], list[str]]:
+    a, b, c = ([sorting.phrases[i] for i in one.index] for one in lists(sorting))
+    return a, b, c
+
+
+def clear(sorting: Sorting) -> bool:
+    """No phrase sits on its cut."""
+    return bool((np.abs(sorting.margin) > 1e-6).all())
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEveryMethod:
+    @settings(max_examples=40, deadline=None)
+    @given(seed=seeds, preset=presets)
+    def test_lists_are_disjoint_and_hold_candidates_of_their_side(self, name: str, seed: int, preset: str) -> None:
+        problem = random_problem(seed, STRICT[preset])
+        found = method(name).sort(problem)
+        common, only_a, only_b = (set(one) for one in names(found))
+        assert not common & only_a and not common & only_b and not only_a & only_b
+        assert [len(set(one.index.tolist())) for one in lists(found)] == [len(one) for one in lists(found)]
+        if name in OWN_PHRASES:
+            assert only_a <= set(problem.tokens_a) and only_b <= set(problem.tokens_b)
+            return
+        assert found.phrases == problem.phrases
+        assert problem.candidates[found.common.index].all()
+        assert problem.in_a[found.distinct_a.index].all() and problem.in_b[found.distinct_b.index].all()
+
+    @settings(max_examples=40, deadline=None)
+    @given(seed=seeds, preset=presets)
+    def test_lists_are_ranked_best_first_with_finite_numbers(self, name: str, seed: int, preset: str) -> None:
+        found = method(name).sort(random_problem(seed, STRICT[preset]))
+        size = len(found.phrases)
+        for one in lists(found):
+            assert one.index.shape == one.score.shape
+            assert (np.diff(one.score) <= 1e-8 * np.abs(one.score[:-1])).all()
+            assert np.isfinite(one.score).all()
+        for array in (found.relevance_a, found.relevance_b, found.margin):
+            assert array.shape == (size,) and np.isfinite(array).all()
+        assert (found.relevance_a >= 0).all() and (found.relevance_b >= 0).all()
+
+    @settings(max_examples=40, deadline=None)
+    @given(seed=seeds, preset=presets)
+    def test_the_margin_says_what_is_common(self, name: str, seed: int, preset: str) -> None:
+        found = method(name).sort(random_problem(seed, STRICT[preset]))
+        chosen = np.isin(np.arange(len(found.phrases)), found.common.index)
+        assert (found.margin[chosen] >= -1e-9).all()
+        others = np.concatenate([found.distinct_a.index, found.distinct_b.index])
+        assert (found.margin[others] <= 1e-9).all()
+
+    @settings(max_examples=40, deadline=None)
+    @given(seed=seeds, preset=presets)
+    def test_swapping_the_sides_swaps_the_lists(self, name: str, seed: int, preset: str) -> None:
+        problem = random_problem(seed, STRICT[preset])
+        one, other = method(name).sort(problem), method(name).sort(problem.swapped())
+        if not clear(one):
+            return
+        (common, only_a, only_b), (common_2, only_a_2, only_b_2) = names(one), names(other)
+        assert set(common) == set(common_2)
+        if preset != "joint":  # the joint problem settles side by side, its ties only within its tolerance
+            assert (common, only_a, only_b) == (common_2, only_b_2, only_a_2)
+
+    @settings(max_examples=20, deadline=None)
+    @given(seed=seeds, preset=presets)
+    def test_the_same_problem_gives_the_same_bytes(self, name: str, seed: int, preset: str) -> None:
+        runs = [method(name).sort(random_problem(seed, STRICT[preset])) for _ in range(2)]
+        one, other = (
+            [a.tobytes() for r in lists(run) for a in (r.index, r.score)] + [run.margin.tobytes()] for run in runs
+        )
+        assert one == other
+
+    @settings(max_examples=30, deadline=None)
+    @given(seed=seeds)
+    def test_the_order_of_the_candidates_does_not_matter(self, name: str, seed: int) -> None:
+        problem = random_problem(seed, DEFAULT)
+        texts = [" ".join(words) for words in problem.texts]
+        turned = problem_of(texts, list(problem.phrases)[::-1], parameters=DEFAULT)
+        one = method(name).sort(problem_of(texts, list(problem.phrases), parameters=DEFAULT))
+        if clear(one):
+            assert names(one) == names(method(name).sort(turned))
+
+    @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
+    def test_a_text_compared_with_itself_has_nothing_distinct(self, name: str, parameters: Parameters) -> None:
+        text = "web graph link analysis web graph page rank"
+        problem = problem_of([text, text, "other words here"], ["web graph", "link analysis"], parameters=parameters)
+        found = method(name).sort(problem)
+        assert len(found.distinct_a) == len(found.distinct_b) == 0
+
+    @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
+    def test_without_candidates_the_lists_are_empty(self, name: str, parameters: Parameters) -> None:
+        found = method(name).sort(problem_of(["", "", "a b"], [], parameters=parameters))
+        assert [len(one) for one in lists(found)] == [0, 0, 0]
+
+    @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
+    def test_an_empty_side_has_nothing_common(self, name: str, parameters: Parameters) -> None:
+        problem = problem_of(
+            ["web graph web graph", "", "x y"], ["web graph"], parameters=parameters.with_options(delta=0.0)
+        )
+        found = method(name).sort(problem)
+        assert len(found.distinct_b) == 0
+        if name != "cda_alter_mea":  # a sum is large where one side is
+            assert len(found.common) == 0
+
+    def test_it_is_found_by_its_name(self, name: str) -> None:
+        assert METHODS[name].name == name and method(name) is METHODS[name]
+
+
+@pytest.mark.parametrize("name", sorted(NEED_A_GRAPH))
+def test_a_method_that_needs_the_graph_says_so(name: str) -> None:
+    with pytest.raises(BadParameter, match=f"{name} needs the phrase-document graph"):
+        method(name).sort(replace(random_problem(1), graph=None))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NEED_A_GRAPH))
+def test_the_other_methods_work_without_one(name: str) -> None:
+    method(name).sort(replace(random_problem(1), graph=None))
+
+
+def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(UnknownMethod, match=r"no method named 'magic'; choose one of word_match, .*containment"):
+        method("magic")
+
+
+def bad(**changes: object) -> Problem:
+    return replace(random_problem(1), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"edge_a": np.array([1.0])}, r"edge_a has shape \(1,\), there are"),
+        ({"in_a": np.array([True])}, "in_a has shape"),
+        ({"phrases": ["x", "x"]}, "given twice"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bad(**changes)
+
+
+def test_negative_and_infinite_numbers_are_refused_and_nan_salience_is_none() -> None:
+    size = len(random_problem(1).phrases)
+    for value in (-1.0, float("inf")):
+        with pytest.raises(ValueError, match="salience_a must be finite numbers of at least 0"):
+            bad(salience_a=np.full(size, value))
+    assert (bad(salience_a=np.full(size, float("nan"))).salience_a == 0).all()
+
+
+def test_a_graph_of_another_size_is_refused() -> None:
+    other = problem_of(["a b", "a c"], ["a"]).graph
+    with pytest.raises(ValueError, match="a graph of 1 phrases for 2 candidates"):
+        replace(problem_of(["a b", "a c"], ["a", "b"]), graph=other)

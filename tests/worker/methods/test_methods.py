@@ -1,0 +1,222 @@
+"""One case for each method that its nearest relative decides differently."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.worker.methods.problems import problem_of
+from worker.core.parameters import PAPER, Parameters
+from worker.methods import Problem, Ranked, Sorting, method
+from worker.methods.context_fuzzy import ContextFuzzy, contexts
+from worker.methods.patent_com import chi_square
+from worker.methods.string_fuzzy import StringFuzzy
+from worker.methods.topic_label import first_order, pmi
+from worker.methods.words import Text, cosine
+
+# "page rank" stands in b only, but third documents join it with a's "web graph" and "link analysis"
+WEB = [
+    "web graph link analysis hub authority",
+    "page rank crawl index",
+    "web graph page rank link analysis",
+    "web graph page rank crawl",
+    "protein fold crystal",
+    "protein fold index",
+    "noise words here",
+    "crawl index noise",
+]
+WEB_PHRASES = ["web graph", "link analysis", "page rank", "crawl", "hub"]
+NO_DELTA = PAPER.with_options(delta=0.0)
+LOGS = Parameters(lambda_=0.0, delta=0.0, kappa=1.0, threshold="log")
+
+
+def said(sorting: Sorting, ranked: Ranked) -> list[str]:
+    return [sorting.phrases[i] for i in ranked.index]
+
+
+def common(name: str, problem: Problem) -> list[str]:
+    found = method(name).sort(problem)
+    return said(found, found.common)
+
+
+def test_containment_puts_in_common_what_stands_in_both_texts() -> None:
+    problem = problem_of(["a b c", "b c d", "x"], ["a", "b c", "d"])
+    found = method("containment").sort(problem)
+    assert (said(found, found.common), said(found, found.distinct_a), said(found, found.distinct_b)) == (
+        ["b c"], ["a"], ["d"],
+    )  # fmt: skip
+
+
+def test_containment_counts_a_phrase_that_is_salient_on_one_side_only() -> None:
+    problem = problem_of(["a b", "b c", "x"], ["b"])
+    problem = replace(problem, in_b=np.array([False]))
+    assert common("containment", problem) == ["b"]
+    assert common("cda_no_graph", problem) == ["b"]
+
+
+def test_word_match_knows_single_words_where_the_others_know_phrases() -> None:
+    problem = problem_of(["web graph mining", "web page mining", "x y", "z"], ["web graph", "web page"])
+    found = method("word_match").sort(problem)
+    assert said(found, found.common) == ["mining", "web"]
+    assert said(found, found.distinct_a) == ["graph"] and said(found, found.distinct_b) == ["page"]
+    assert common("containment", problem) == []
+
+
+def test_word_match_keeps_twenty_words_by_tf_idf() -> None:
+    rare = " ".join(f"r{i} r{i}" for i in range(20))
+    problem = problem_of([f"{rare} shared", "shared other", "x", "y"], [])
+    found = method("word_match").sort(problem)
+    assert len(found.distinct_a) == 20 and len(found.common) == 0
+
+
+def test_topic_label_prefers_the_phrase_that_keeps_the_texts_company() -> None:
+    texts = [
+        "web graph page rank link misc item",
+        "web page rank",
+        "page rank link web",
+        "misc item cat dog",
+        "misc item bird",
+        "misc item fish",
+    ]
+    problem = problem_of(texts, ["page rank", "misc item"])
+    found = method("topic_label").sort(problem)
+    assert found.relevance_a[0] > found.relevance_a[1]
+    assert problem.occurs_a[0] == problem.occurs_a[1]  # counts alone cannot tell them apart
+
+
+def test_topic_label_scores_by_mutual_information() -> None:
+    texts = [Text(["w", "p"]), Text(["w", "p"]), Text(["q"]), Text(["q"])]
+    holders = np.array([True, True, False, False])
+    assert first_order(["w", "q"], texts, [holders]) == pytest.approx([0.5 * np.log(2)])
+    assert pmi(np.array([[True, False, False, False]]), ~holders) == pytest.approx([0.0])
+
+
+def test_topic_label_chooses_only_phrases_of_the_text() -> None:
+    problem = problem_of(WEB, WEB_PHRASES)
+    found = method("topic_label").sort(problem)
+    assert said(found, found.common) == []
+    assert set(said(found, found.distinct_a)) == {"web graph", "link analysis", "hub"}
+
+
+def test_patent_com_takes_a_shared_phrase_as_distinct_where_its_counts_tell_the_texts_apart() -> None:
+    texts = ["graph " * 12 + "mining tool " * 2, "graph mining tool " * 2 + "other words " * 10, "x"]
+    problem = problem_of(texts, ["graph", "mining"])
+    found = method("patent_com").sort(problem)
+    assert said(found, found.common) == ["mining"] and said(found, found.distinct_a) == ["graph"]
+    assert set(common("containment", problem)) == {"graph", "mining"}
+
+
+def test_patent_com_uses_the_chi_square_of_the_two_by_two_table() -> None:
+    problem = problem_of(["p p p q", "p q q q", "x"], ["p", "q"])
+    # the table [[3, 1], [1, 3]]: 8 * (3*3 - 1*1)^2 / (4 * 4 * 4 * 4) = 2
+    assert chi_square(problem) == pytest.approx([2.0, -2.0])
+
+
+def test_string_fuzzy_finds_a_phrase_whose_words_stand_apart() -> None:
+    texts = ["web graph mining web graph", "graph of the web graph web pages"] + [f"filler{i}" for i in range(20)]
+    problem = problem_of(texts, ["web graph", "mining"])
+    problem = replace(problem, occurs_b=np.zeros(2, dtype=np.int64), in_b=np.zeros(2, dtype=bool))
+    assert common("string_fuzzy", problem) == ["web graph"]
+    assert common("containment", problem) == []
+
+
+def test_string_fuzzy_asks_for_more_than_its_threshold_on_both_sides() -> None:
+    problem = problem_of(["a", "a", "x"], ["a"])
+    for partial, expected in ((3.0, []), (3.1, ["a"])):
+        found = StringFuzzy().sort(replace(problem, partial_a=np.array([9.0]), partial_b=np.array([partial])))
+        assert said(found, found.common) == expected
+
+
+def test_context_fuzzy_finds_a_phrase_by_the_words_around_it() -> None:
+    texts = [
+        "vehicle engine wheel driver road",
+        "automobile engine wheel driver road",
+        "vehicle engine wheel driver",
+        "automobile engine wheel road",
+        "cell protein gene",
+        "cell gene membrane",
+    ]
+    problem = problem_of(texts, ["vehicle", "automobile"])
+    assert set(common("context_fuzzy", problem)) == {"vehicle", "automobile"}
+    assert common("string_fuzzy", problem) == []
+
+
+def test_context_fuzzy_reads_five_words_on_each_side() -> None:
+    text = Text([*"abcdefg", "x", *"hijklmn"])
+    assert contexts("x", [text], 5) == [*"cdefg", *"hijkl"]
+    assert contexts("absent", [text], 5) == []
+    assert ContextFuzzy().window == 10
+
+
+def test_a_phrase_missing_from_one_text_is_common_through_its_neighbours() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS)
+    assert "page rank" in common("cda", problem)
+    assert common("containment", problem) == [] and common("cda_no_graph", problem) == []
+
+
+def test_cda_in_the_papers_way_finds_it_as_well() -> None:
+    assert "page rank" in common("cda", problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA))
+
+
+@pytest.mark.parametrize("evidence", ["worded", "topic"])
+def test_wording_and_topics_raise_the_margin_of_a_phrase_the_other_text_lacks(evidence: str) -> None:
+    plain = problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(word_weight=2.0, topic_weight=2.0))
+    found = np.zeros(len(WEB_PHRASES))
+    found[0] = 0.5
+    told = replace(plain, **{f"{evidence}_a": found, f"{evidence}_b": found})
+    change = method("cda").sort(told).margin - method("cda").sort(plain).margin
+    assert change[0] > 0.2 and change[0] > change[1]
+
+
+def test_the_log_threshold_calls_the_rest_distinct_where_the_mean_threshold_drops_it() -> None:
+    logs = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(cut=50.0)))
+    means = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA))
+    assert len(logs.common) == 0
+    assert len(logs.distinct_a) + len(logs.distinct_b) == len(WEB_PHRASES)
+    assert len(means.common) + len(means.distinct_a) + len(means.distinct_b) < len(WEB_PHRASES)
+
+
+def test_the_paper_preset_notes_its_lambda_and_counts_its_steps() -> None:
+    found = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=PAPER))
+    assert len(found.notes) == 1 and "lambda 0.1" in found.notes[0]
+    assert 0 < found.iterations < 50 and 0 < found.rounds < 5
+
+
+def test_two_step_leaves_relevance_alone_where_the_joint_model_raises_what_it_selects() -> None:
+    p = NO_DELTA.with_options(lambda_=1.0, kappa=1.0)
+    problem = problem_of(WEB, WEB_PHRASES, parameters=p)
+    joint, apart = method("cda").sort(problem), method("cda_two_step").sort(problem)
+    chosen = joint.common.index
+    assert chosen.size
+    assert (joint.relevance_a[chosen] > apart.relevance_a[chosen] * (1 + 1e-6)).all()
+    same = method("cda").sort(replace(problem, parameters=p.with_options(lambda_=0.0, tolerance=1e-14)))
+    assert np.allclose(same.relevance_a, apart.relevance_a) and np.allclose(same.margin, apart.margin, atol=1e-4)
+
+
+def test_the_sum_lets_one_side_decide_where_the_product_asks_for_both() -> None:
+    texts = ["alpha beta", "gamma beta", "delta x", "delta y", "alpha z", "beta q"]
+    phrases = ["alpha", "beta", "gamma"]
+    lopsided = problem_of(texts, phrases, parameters=NO_DELTA)
+    product, total = method("cda").sort(lopsided), method("cda_alter_mea").sort(lopsided)
+    assert said(product, product.common) == ["beta"]
+    assert "gamma" in said(total, total.common)
+
+
+def test_no_graph_needs_the_phrase_to_occur_where_two_step_does_not() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA)
+    assert common("cda_no_graph", problem) == []
+    assert "page rank" in common("cda_two_step", problem)
+
+
+def test_a_pair_stands_where_both_members_do() -> None:
+    text = Text("web page of the web graph".split())
+    assert text.spans("web page@@web graph") == [(0, 2), (4, 6)]
+    assert text.spans("web page@@link") == []
+    assert text.spans("web") == [(0, 1), (4, 5)]
+
+
+def test_the_cosine_of_nothing_is_zero() -> None:
+    assert cosine({}, {"a": 1.0}) == 0.0
+    assert cosine({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 2.0}) == pytest.approx(1.0)

@@ -1,0 +1,160 @@
+"""Documents come and go, epochs change: an answer is of one epoch and of the documents as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from indexer.analyse import Analyser
+from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Engine, Groups, Neighbourhood, NeighbourhoodRequest, Reader, SearchResult, Selection
+from indexer.errors import EpochChanged, UnknownDocument, UnknownIndex
+from tests.worker.conftest import INDEX, ask
+from tests.worker.planted import IMPLIED, ONLY_B, SHARED
+from tests.worker.shape import check
+from worker.comparer import Comparer
+
+
+def add(engine: Engine, *documents: Document) -> None:
+    engine.add(INDEX, Analyser(engine.open(INDEX).model).analyse_all(documents))
+
+
+def new_epoch(engine: Engine, name: str) -> None:
+    """The same documents as a new build."""
+    reader = engine.open(INDEX)
+    documents = list(reader.scan())
+    with engine.build(INDEX) as build:
+        build.write(documents)
+        build.commit(reader.model, replace(reader.info, epoch=name))
+
+
+class Interrupted(Reader):
+    """A reader that lets something happen before its second request."""
+
+    def __init__(self, reader: Reader, between: Callable[[], None]) -> None:
+        self._reader, self._between, self._asked = reader, between, 0
+        self.info, self.model = reader.info, reader.model
+
+    def _ask(self) -> Reader:
+        self._asked += 1
+        if self._asked == 2:
+            self._between()
+        return self._reader
+
+    def fetch(self, ids, groups: Groups = None) -> list[AnalysedDocument | None]:  # type: ignore[no-untyped-def]
+        return self._ask().fetch(ids, groups)
+
+    def scan(self, groups: Groups = None):  # type: ignore[no-untyped-def]
+        return self._ask().scan(groups)
+
+    def search(self, selection: Selection, **given: object) -> SearchResult:
+        return self._ask().search(selection, **given)  # type: ignore[arg-type]
+
+    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        return self._ask().neighbourhood(request)
+
+
+@pytest.mark.parametrize("b", ["b1", "search:nectar", "query:waggle dance", "text:waggle dance"])
+def test_an_epoch_that_changes_between_the_requests_gives_an_answer_of_the_new_one(
+    copied: Engine, monkeypatch: pytest.MonkeyPatch, b: str
+) -> None:
+    comparer = Comparer(copied)
+    readers: list[Reader] = [Interrupted(copied.open(INDEX), lambda: new_epoch(copied, "2-next"))]
+    really = type(copied).open
+    monkeypatch.setattr(type(copied), "open", lambda engine, index: readers.pop() if readers else really(engine, index))
+    answer = ask(comparer, "a1", b)
+    assert answer.epoch == "2-next"
+    assert answer.common
+
+
+def test_an_answer_names_the_epoch_it_was_made_from(copied: Engine) -> None:
+    comparer = Comparer(copied)
+    before = ask(comparer, "a1", "b1")
+    new_epoch(copied, "2-next")
+    after = ask(comparer, "a1", "b1")
+    assert (before.epoch != "2-next", after.epoch) == (True, "2-next")
+    assert before.id != after.id
+    assert before.common == after.common
+
+
+def test_an_index_that_keeps_changing_is_told_so(copied: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(*_: object) -> None:
+        raise EpochChanged("index 'papers' was rebuilt", fix="open it again")
+
+    comparer = Comparer(copied)
+    monkeypatch.setattr(comparer, "_compare", changed)
+    with pytest.raises(EpochChanged):
+        ask(comparer, "a1", "b1")
+
+
+def test_a_dropped_index_is_unknown_even_to_who_had_it_open(copied: Engine) -> None:
+    comparer = Comparer(copied)
+    ask(comparer, "a1", "b1")
+    with copied.build("another") as build:
+        reader = copied.open(INDEX)
+        build.write(reader.scan())
+        build.commit(reader.model, replace(reader.info, name="another"))
+    copied.drop(INDEX)
+    for sides in (("a1", "b1"), ("text:waggle dance", "text:rye flour")):
+        with pytest.raises(UnknownIndex):
+            ask(comparer, *sides)
+    assert ask(comparer, "a1", "b1", index="another").common
+
+
+def test_a_document_added_later_compares_like_one_of_the_build(copied: Engine, documents: dict[str, Document]) -> None:
+    comparer = Comparer(copied)
+    late = replace(documents["b1"], id="late")
+    add(copied, late)
+    answer = ask(comparer, "a1", "late", cap=0)
+    check(answer.to_dict(), {**documents, "late": late})
+    assert {SHARED, IMPLIED} <= {entry.phrase for entry in answer.common}
+    twin = ask(comparer, "late", "b1", cap=0)
+    assert not twin.distinct_a and not twin.distinct_b
+    entry = next(entry for entry in twin.common if entry.phrase == ONLY_B)
+    assert entry.relevance_a == pytest.approx(entry.relevance_b, rel=0.05)
+
+
+def test_an_added_document_can_be_a_bridge(copied: Engine, documents: dict[str, Document]) -> None:
+    strong = Document("bridge", "A bridge", f"{IMPLIED}. {SHARED}. Nectar source. Brood nest. Queen cell. " * 4)
+    add(copied, strong)
+    answer = ask(Comparer(copied), "a1", "b1", cap=0)
+    entry = next(entry for entry in answer.common if entry.phrase == IMPLIED)
+    assert entry.reasons and entry.reasons.via[0].id == "bridge"
+    check(answer.to_dict(), {**documents, "bridge": strong})
+
+
+def test_a_replaced_document_is_compared_as_it_is_now(copied: Engine, documents: dict[str, Document]) -> None:
+    comparer = Comparer(copied)
+    before = ask(comparer, "a1", "b1")
+    changed = replace(documents["b1"], title="On bread", text="Rye flour. Oven stone. Rye flour again. Oak bark.")
+    add(copied, changed)
+    answer = ask(comparer, "a1", "b1", cap=0)
+    check(answer.to_dict(), {**documents, "b1": changed})
+    assert SHARED not in {entry.phrase for entry in answer.common}
+    assert {"rye flour", "oven stone"} <= {entry.phrase for entry in answer.distinct_b}
+    assert answer.id != before.id
+
+
+def test_a_deleted_document_is_gone(copied: Engine) -> None:
+    comparer = Comparer(copied)
+    named = [
+        bridge.id for entry in ask(comparer, "a1", "b1", cap=0).common if entry.reasons for bridge in entry.reasons.via
+    ]
+    copied.delete(INDEX, ["b1", *named])
+    with pytest.raises(UnknownDocument, match="b1"):
+        ask(comparer, "a1", "b1")
+    answer = ask(comparer, "a1", "d0000", graph=True, cap=0)
+    assert answer.graph
+    assert not {"b1", *named} & {node.get("id") for node in answer.graph["nodes"]}
+
+
+def test_the_full_graph_follows_what_is_added_and_deleted(copied: Engine, documents: dict[str, Document]) -> None:
+    comparer = Comparer(copied)
+    before = ask(comparer, "a1", "b1", full=True).stats.documents
+    add(copied, replace(documents["b1"], id="late"))
+    answer = ask(comparer, "a1", "late", full=True)
+    assert answer.stats.documents == before + 1
+    copied.delete(INDEX, ["late", "b1"])
+    assert ask(comparer, "a1", "b2", full=True).stats.documents == before - 1
