@@ -59,14 +59,6 @@ def calibrate(graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameter
     return Calibration(seeds.scaled(factors), means, factors, alone)
 
 
-def log_above_mean(f: Floats, members: Flags) -> Floats:
-    """``ln f`` less its mean over the members with any relevance, column by column; FLOOR where f is 0."""
-    some = f > 0
-    logs = np.log(f, out=np.zeros_like(f), where=some)
-    above = logs - mean_over(logs, members & some)
-    return np.where(some, np.clip(above, FLOOR, -FLOOR), FLOOR)
-
-
 def log_margin(scores: Floats, cut: Floats) -> Floats:
     """``ln(score / cut)``: how far above (> 0) or below its cut (K,) each score (P, K) is."""
     some = (scores > 0) & (cut > 0)

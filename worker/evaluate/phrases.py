@@ -6,12 +6,10 @@ looked up at a fixed place.
 
 from __future__ import annotations
 
-import gzip
-import json
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -20,21 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.analyse import Analyser, mine
-from indexer.documents import PAIR, Document
+from indexer.documents import PAIR
 from indexer.lemmas import Lemmas
 from indexer.phrases.corpus import Corpus, Progress, no_progress
 from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel
 from indexer.text import lemmatise, occurrences
+from worker.evaluate.gold import GoldDocument, background, gold_documents
 
 BEST = 1000
-
-
-@dataclass(frozen=True)
-class GoldDocument:
-    document: Document
-    keywords: frozenset[str]
-    """Lemmatised; those that hold a boundary are left out."""
 
 
 @dataclass
@@ -65,11 +57,8 @@ def evaluate_phrases(
     """All figures. The corpus is the documents of ``corpus`` (at most ``limit`` of them, evenly spread) whose titles
     none of ``gold`` has, and those of ``gold``; ``keyphrases`` say which phrases some author used as a keyword."""
     lemmas = Lemmas("en")
-    marked = [_gold(row, lemmas) for row in _rows(gold)]
-    titles = {_plain(one.document.title) for one in marked}
-    others = [
-        document for path in corpus for document in map(_document, _rows(path)) if _plain(document.title) not in titles
-    ]
+    marked = gold_documents([gold], lemmas)
+    others = list(background(corpus, marked, lemmas))
     if limit and limit < len(others):
         others = [others[i] for i in np.linspace(0, len(others) - 1, limit).astype(int)]
     documents = [one.document for one in marked] + others
@@ -86,7 +75,7 @@ def evaluate_phrases(
     model = mine(documents, progress=progress, total=len(documents), learnt=learnt)
     mining, used = time.perf_counter() - started, _memory() - before
     recall = keyword_recall(Analyser(model), marked, processes)
-    used_keywords = frozenset().union(*(_gold(row, lemmas).keywords for path in keyphrases for row in _rows(path)))
+    used_keywords = frozenset().union(*(one.keywords for one in gold_documents(keyphrases, lemmas)))
     tokens = round(model.average_length * model.documents)
     return {
         "documents": len(documents),
@@ -162,26 +151,6 @@ def keyword_recall(analyser: Analyser, marked: Iterable[GoldDocument], processes
 
 def _most(counts: dict[str, int], size: int) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))[:size]
-
-
-def _rows(path: Path) -> Iterator[dict[str, object]]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def _document(row: dict[str, object]) -> Document:
-    return Document(id=str(row["id"]), title=str(row.get("title") or ""), text=str(row.get("text") or ""))
-
-
-def _gold(row: dict[str, object], lemmas: Lemmas) -> GoldDocument:
-    given = row.get("keyphrases")
-    names = (lemmatise(str(name), lemmas) for name in (given if isinstance(given, list) else []))
-    return GoldDocument(_document(row), frozenset(name for name in names if name and "\n" not in name))
-
-
-def _plain(title: str) -> str:
-    return "".join(filter(str.isalnum, title.lower()))
 
 
 def _load_libraries() -> None:

@@ -9,7 +9,7 @@ from tests.worker.core.graphs import Pair, pairs, random_pair
 from worker.core.common import CommonUpdate, mean_over, solve_common
 from worker.core.parameters import Parameters
 from worker.core.propagation import propagate_exactly
-from worker.core.scale import FLOOR, calibrate, log_above_mean, log_margin
+from worker.core.scale import FLOOR, calibrate, log_margin
 from worker.core.seeds import Side, pair_seeds
 
 STRICT = Parameters(delta=0.0, tolerance=1e-13, kappa=3.0)
@@ -81,12 +81,6 @@ def test_offsets_are_scaled_with_the_seeds() -> None:
     doubled = seeds.scaled(np.array([2.0, 3.0]))
     expected = propagate_exactly(graph, seeds, 100.0).f * [2.0, 3.0]
     assert np.allclose(propagate_exactly(graph, doubled, 100.0).f, expected, rtol=1e-12)
-
-
-def test_logs_are_taken_against_the_mean_of_what_has_relevance() -> None:
-    f = np.array([[1.0], [np.e**2], [0.0], [np.e]])
-    members = np.array([[True], [True], [True], [False]])
-    assert log_above_mean(f, members)[:, 0] == pytest.approx([-1.0, 1.0, FLOOR, 0.0])
 
 
 def test_a_margin_is_positive_above_the_cut_and_a_number_everywhere() -> None:
