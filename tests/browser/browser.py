@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
 from typing import Any
 
 from selenium import webdriver
-from selenium.common.exceptions import JavascriptException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    JavascriptException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from tests.browser.site import TURN
+
+THROTTLE = "PHRASECOM_TEST_CPU_THROTTLE"
+"""How many times slower than it is the browser shall be: no test may depend on its speed."""
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --lang=en-US"
@@ -34,7 +44,22 @@ const deep = (css) => {  // "outer >> inner" looks into the shadow root of outer
 };
 """
 
-
+STEADY = """
+const one = deep(arguments[0])[arguments[1]];  // there, in view, and where it was when last looked at
+if (!one) return null;
+one.scrollIntoView({block: "center"});
+const box = JSON.stringify(one.getBoundingClientRect());
+const same = one.lastBox === box;
+one.lastBox = box;
+return same ? one : null;
+"""
+AT_REST = """
+const roots = [document, ...[...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean)];
+return roots.every((root) => root.getAnimations().every((one) => one.playState !== "running"));
+"""
+MOVED = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
+PATIENCE = 90.0
+"""Seconds to wait for what must come: long enough for a machine that has much else to do."""
 AXE = """
 const done = arguments[0];
 const told = (v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary).join(' | ');
@@ -49,7 +74,9 @@ def open_chromium(binary: str, driver: str, profile: str) -> webdriver.Chrome:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     chromium = webdriver.Chrome(options=options, service=Service(driver))
+    chromium.set_script_timeout(PATIENCE)
     chromium.execute_cdp_cmd("Network.enable", {})
+    chromium.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": float(os.environ.get(THROTTLE, "1"))})
     chromium.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
     return chromium
 
@@ -69,13 +96,18 @@ class Page:
         network = {"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
         self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network)
 
+    def take_turn(self, turn: str) -> None:
+        """Say in every request from now on whose it is."""
+        agent = self.run("return navigator.userAgent").partition(TURN)[0]
+        self.driver.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": f"{agent}{TURN}{turn}"})
+
     def open(self, path: str) -> None:
         self.driver.get(self.base + path)
 
     def run(self, script: str, *args: Any) -> Any:
         return self.driver.execute_script(DEEP + script, *args)
 
-    def until(self, script: str, *args: Any, seconds: float = 20) -> Any:
+    def until(self, script: str, *args: Any, seconds: float = PATIENCE) -> Any:
         """Wait until the script returns something true."""
         return self.wait_for(lambda: self._tried(script, *args), f"{script} {args}", seconds)
 
@@ -85,7 +117,7 @@ class Page:
         except JavascriptException:
             return None
 
-    def wait_for(self, check: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+    def wait_for(self, check: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
         end = time.monotonic() + seconds
         while True:
             found = check()
@@ -97,9 +129,14 @@ class Page:
             time.sleep(0.03)
 
     def see(self, css: str, least: int = 1) -> list[str]:
-        """Wait for elements; their texts."""
-        self.until("return deep(arguments[0]).length >= arguments[1]", css, least)
-        return self.texts(css)
+        """Wait for elements; their texts, as they are in the very moment in which all are there."""
+        texts: list[str] = self.until(
+            "const found = deep(arguments[0]);"
+            "return found.length >= arguments[1] && found.map((one) => one.textContent)",
+            css,
+            least,
+        )
+        return texts
 
     def texts(self, css: str) -> list[str]:
         found: list[str] = self.run("return deep(arguments[0]).map((one) => one.textContent)", css)
@@ -113,15 +150,21 @@ class Page:
         return int(self.run("return deep(arguments[0]).length", css))
 
     def attribute(self, css: str, name: str) -> Any:
-        return self.run("return deep(arguments[0])[0]?.getAttribute(arguments[1])", css, name)
+        """Of the first such element, once there is one."""
+        return self.until("return deep(arguments[0]).map((one) => [one.getAttribute(arguments[1])])[0]", css, name)[0]
 
     def click(self, css: str, at: int = 0) -> None:
-        """A real click in the middle of it."""
-        self.see(css, at + 1)
-        element = self.run(
-            "const e = deep(arguments[0])[arguments[1]]; e.scrollIntoView({block: 'center'}); return e", css, at
-        )
-        element.click()
+        """A real click in the middle of it, once it keeps still."""
+        self.wait_for(lambda: self._clicked(css, at), f"{css} to click on")
+
+    def _clicked(self, css: str, at: int) -> bool:
+        element = self._tried(STEADY, css, at)
+        try:
+            if element is not None:
+                element.click()
+        except MOVED:
+            return False  # drawn anew or covered meanwhile: not clicked
+        return element is not None
 
     def press(self, *keys: str) -> None:
         chain = ActionChains(self.driver, duration=0)
@@ -170,7 +213,8 @@ class Page:
         return broken
 
     def axe(self, script: str) -> list[str]:
-        """What axe-core finds wrong with the page."""
+        """What axe-core finds wrong with the page, once no colour is on its way to another."""
+        self.until(AT_REST)
         self.driver.execute_script(script)
         found = self.driver.execute_async_script(AXE)
         return [json.dumps(one) for one in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def serving(folder: Path, **settings: object) -> Iterator[Site]:
     loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
-    config = work_config(loaded, inline=True, comparer="tests.browser.site:SlowComparer")
+    config = work_config(loaded, inline=True, comparer="tests.browser.site:GatedComparer")
     app = create_app(loaded, config=config)
     served = Site(app).start()
     yield served
@@ -121,9 +122,8 @@ def odd_page(chromium: webdriver.Chrome, odd_site: Site) -> Iterator[Page]:
 
 
 def fresh(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
-    site.calm()
     page = Page(chromium, site.url)
-    page.look()
+    begin(page, site)
     page.open("/healthz")
     page.run("sessionStorage.clear()")
     chromium.get_log("browser")
@@ -131,3 +131,11 @@ def fresh(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
     yield page
     site.calm()
     page.look()
+
+
+def begin(page: Page, site: Site) -> None:
+    """Calm weather, and nothing counted that the page before this one still asks for."""
+    site.calm()
+    site.turn = uuid.uuid4().hex
+    page.look()
+    page.take_turn(site.turn)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +18,53 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 Progress = Callable[[float, str], None]
+TURN = " turn/"
 
 
-class Pace:
-    """How long a comparison takes beyond its work, in seconds."""
+class Gate:
+    """Every comparison of this process passes it: while it is closed they have begun and cannot go on."""
 
-    seconds = 0.0
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self._open.set()
+        self.begun = 0
+        """Comparisons and pages that came to it since it was closed."""
+
+    def close(self) -> None:
+        self.begun = 0
+        self._open.clear()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def passed(self, waiting: Callable[[], None]) -> None:
+        """Until it is open; ``waiting`` is called again and again meanwhile, and may raise."""
+        self.begun += 1
+        while not self._open.wait(0.02):
+            waiting()
 
 
-class SlowComparer(Comparer):
-    """The real comparison, slowed down when a test asks for it."""
+GATE = Gate()
+
+
+class GatedComparer(Comparer):
+    """The real comparison, held back half way when a test asks for it."""
 
     def __init__(self, engine: Engine, limits: Any = None) -> None:
         super().__init__(engine, limits=limits)
 
     def compare(self, question: Question, progress: Progress | None = None) -> Any:
-        steps = 10 if Pace.seconds else 0
-        for step in range(steps):
-            if progress:
-                progress(step / steps, "fetched both sides")
-            time.sleep(Pace.seconds / steps)
+        GATE.passed(lambda: progress(0.5, "held back") if progress else None)
         return super().compare(question, progress)
+
+    def explain(self, questions: Sequence[Question]) -> Iterator[Any]:
+        GATE.passed(lambda: None)
+        yield from super().explain(questions)
+
+
+def unheard(words: str) -> str:
+    """The words with one that nobody used before: no answer to them is kept."""
+    return f"{words} {uuid.uuid4().hex[:8]}"
 
 
 @dataclass
@@ -52,8 +78,8 @@ class Fault:
     """How many requests it strikes."""
     without: str = ""
     """Strikes only requests whose Authorization is not this."""
-    delay: float = 0.0
-    """Seconds to let pass; with status 0 the request is then answered as usual."""
+    hold: threading.Event | None = None
+    """The request is kept waiting until this is set; with status 0 it is then answered as usual."""
 
     def strikes(self, environ: WSGIEnvironment) -> bool:
         allowed = self.without and environ.get("HTTP_AUTHORIZATION") == self.without
@@ -67,7 +93,10 @@ class Site:
     requests: list[tuple[str, str]] = field(default_factory=list)
     """(method, path) of every request."""
     faults: list[Fault] = field(default_factory=list)
+    turn: str = ""
+    """Whose requests count: a browser that says another one in its User-Agent still finishes an earlier test."""
     _server: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> Site:
         self._server = make_server("127.0.0.1", 0, self, threaded=True, request_handler=_Quiet)
@@ -85,22 +114,33 @@ class Site:
 
     def calm(self) -> None:
         """As it was at the beginning."""
+        for fault in self.faults:
+            if fault.hold is not None:
+                fault.hold.set()
         self.requests.clear()
         self.faults.clear()
-        Pace.seconds = 0.0
+        GATE.open()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
-        self.requests.append((environ["REQUEST_METHOD"], path))
-        for fault in self.faults:
-            if fault.strikes(environ):
+        fault = self._counted(environ)
+        if fault is not None and fault.hold is not None:
+            fault.hold.wait()
+        if fault is None or not fault.status:
+            return self.app(environ, start_response)
+        start_response(f"{fault.status} Ordered", [("Content-Type", "application/problem+json")])
+        return [fault.body]
+
+    def _counted(self, environ: WSGIEnvironment) -> Fault | None:
+        """Count the request; the fault that strikes it."""
+        _, said, turn = environ.get("HTTP_USER_AGENT", "").partition(TURN)
+        if said and turn != self.turn:
+            return None
+        with self._lock:
+            self.requests.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+            fault = next((one for one in self.faults if one.strikes(environ)), None)
+            if fault is not None:
                 fault.left -= 1
-                time.sleep(fault.delay)
-                if not fault.status:
-                    break
-                start_response(f"{fault.status} Ordered", [("Content-Type", "application/problem+json")])
-                return [fault.body]
-        return self.app(environ, start_response)
+            return fault
 
 
 class _Quiet(WSGIRequestHandler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -94,9 +95,11 @@ def test_a_refusal_is_told_and_can_be_tried_again(page: Page, site: Site, status
 
 
 def test_a_slow_search_says_that_it_is_searching(page: Page, site: Site) -> None:
-    site.faults.append(Fault("/v1/papers/_search", 0, delay=1.0))
+    answer = threading.Event()
+    site.faults.append(Fault("/v1/papers/_search", 0, hold=answer))
     page.open("/?index=papers&q=web+graph")
     page.until("return deep('#count')[0].textContent === 'Searching …'")
+    answer.set()
     page.see(".result", 10)
     assert "results" in page.texts("#count")[0]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.browser import Page
 from tests.browser.corpus import papers
-from tests.browser.site import Pace, Site
+from tests.browser.site import GATE, Site, unheard
 from webapi.client import Client
 
 PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
@@ -21,8 +21,7 @@ def implied(site: Site) -> tuple[str, dict[str, Any]]:
     """A paper, and a phrase of it that the query "web graph" lacks and third documents connect to it."""
     with Client(site.url) as client:
         for paper in papers():
-            asked = {"index": "papers", "a": {"id": paper.id}, "b": {"query": "web graph"}}
-            answer = client.call("POST", "/v1/comparisons", asked, {"Prefer": "wait=10"})
+            answer = client.compare("papers", paper.id, {"query": "web graph"})
             for entry in answer["common"]:
                 if entry["kind"] == "implied" and entry["via"]:
                     return paper.id, entry
@@ -111,7 +110,7 @@ def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page
 )
 def test_a_side_can_be_a_query_a_text_or_a_part_of_the_index(page: Page, side: str) -> None:
     opened(page, f"/compare?index=papers&a=paper-1&b={quote(side)}")
-    assert page.see(".text.b .body")[0].strip()
+    assert page.see(".text.b .body > *")[0].strip()
     assert page.complaints() == []
 
 
@@ -126,7 +125,7 @@ def test_a_long_text_survives_a_reload_behind_the_hash(page: Page) -> None:
     assert page.run("return location.search.length < 200 && location.hash.length > 5000")
     page.driver.refresh()
     page.see(".column .phrase")
-    assert "web graph" in page.see(".text.b .body")[0]
+    assert "web graph" in page.see(".text.b .body > *")[0]
 
 
 def test_two_periods_show_what_is_new_and_what_is_gone(page: Page) -> None:
@@ -156,23 +155,24 @@ def test_two_facet_values_are_compared_on_one_screen(page: Page) -> None:
 
 
 def test_progress_is_visible_and_survives_a_reload_as_one_job(page: Page, site: Site) -> None:
-    Pace.seconds = 3.0
-    page.open("/compare?index=papers&a=paper-2&b=paper-11")
-    page.until("return deep('.job progress')[0]?.value > 0")
+    GATE.close()
+    page.open(f"/compare?index=papers&a=paper-2&b=query:{unheard('random walk')}")
+    page.until("return deep('.job progress')[0]?.value === 0.5")
     page.driver.refresh()
-    page.see(".job progress")
+    page.until("return deep('.job progress')[0]?.value === 0.5")
+    GATE.open()
     page.see(".column .phrase")
-    assert site.asked("POST", "/v1/comparisons") == 2
+    assert (site.asked("POST", "/v1/comparisons"), GATE.begun) == (2, 1)
 
 
 def test_a_job_can_be_left_and_asked_again(page: Page, site: Site) -> None:
-    Pace.seconds = 3.0
-    page.open("/compare?index=papers&a=paper-3&b=paper-12")
-    page.until("return deep('.job progress')[0]?.value > 0")
+    GATE.close()
+    page.open(f"/compare?index=papers&a=paper-3&b=query:{unheard('random walk')}")
+    page.until("return deep('.job progress')[0]?.value === 0.5")
     page.click(".job button")
-    assert "Stopped" in page.see("#state")[0]
+    assert "Stopped" in page.see("#state .notice:not(.job)")[0]
     page.wait_for(lambda: site.asked("DELETE", "/v1/comparisons/") == 1, "the job is left")
-    Pace.seconds = 0.0
+    GATE.open()
     page.click("#state button")
     page.see(".column .phrase")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Page
-from tests.browser.conftest import OtherApp
-from tests.browser.site import Fault, Pace, Site
+from tests.browser.conftest import OtherApp, begin
+from tests.browser.site import GATE, Fault, Site, unheard
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -30,11 +30,10 @@ def element(site: Site, hit: str, what: str, inside: str = "") -> str:
 
 
 def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, elements: str) -> Page:
-    site.calm()
     assert isinstance(elsewhere.app, OtherApp)
     elsewhere.app.pages["/"] = written(site, elements)
     page = Page(chromium, elsewhere.url)
-    page.look()
+    begin(page, site)
     chromium.get_log("browser")
     page.open("/")
     return page
@@ -73,6 +72,7 @@ def test_the_hit_above_can_be_named(chromium: webdriver.Chrome, elsewhere: Site,
 def test_kinds_are_told_apart_by_shape_and_sign_and_words(page: Page) -> None:
     page.open("/example?index=papers&q=web+graph")
     page.see("why-this-result[state=ready] >> .chip.here")
+    page.settled()
     signs = page.run(
         "const chips = deep('why-this-result >> .chip');"
         "return Object.fromEntries(chips.map((c) => [c.className, c.firstChild.textContent]))"
@@ -112,9 +112,10 @@ def test_it_works_with_the_keyboard_alone(page: Page) -> None:
 
 
 def test_each_state_is_shown_and_announced(page: Page, site: Site) -> None:
-    Pace.seconds = 0.2
-    page.open("/example?index=papers&q=page+ranking")
+    GATE.close()
+    page.open(f"/example?index=papers&q={unheard('page ranking')}")
     page.see("why-this-result[state=waiting] >> [aria-busy=true]")
+    GATE.open()
     page.settled()
     assert page.count("why-this-result >> [aria-live=polite]") == page.count("why-this-result")
     assert "The reasons are there." in page.texts("why-this-result >> [aria-live=polite]")
@@ -159,9 +160,8 @@ def test_an_answer_can_be_handed_over_without_a_request(page: Page, site: Site) 
 
 
 def test_nothing_moves_for_those_who_asked_for_less_motion(page: Page) -> None:
-    Pace.seconds = 0.2
+    GATE.close()
     features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    page.open("/example?index=papers&q=thin+film")
-    # One script: a ghost may be gone between being seen and being looked at.
+    page.open(f"/example?index=papers&q={unheard('thin film')}")
     assert page.until("return getComputedStyle(deep('why-this-result >> .ghost')[0]).animationName") == "none"

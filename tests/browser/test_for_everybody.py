@@ -59,6 +59,7 @@ def test_search_to_comparison_with_the_keyboard_alone(page: Page) -> None:
     page.until("return document.activeElement.id === 'q'")
     page.press("web graph", Keys.ENTER)
     page.see(".result", 10)
+    page.see("#facets input")
     page.settled()
     for number in (0, 1):
         page.tab_to(f"here.dataset?.tray === deep('.result')[{number}].dataset.id")

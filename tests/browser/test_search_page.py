@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.browser import Page
-from tests.browser.site import Pace, Site
+from tests.browser.site import GATE, Fault, Site, unheard
 
 CHIPS = ".result why-this-result >> .chip"
 QUERY = "/?index=papers&q=web+graph"
@@ -48,11 +50,13 @@ def test_query_words_are_told_apart_by_whether_they_matched(page: Page) -> None:
 
 
 def test_a_provisional_answer_comes_at_once_and_is_replaced_without_a_jump(page: Page) -> None:
-    Pace.seconds = 0.2
-    page.open("/?index=papers&q=random+walk")
+    GATE.close()
+    page.open(f"/?index=papers&q={unheard('random walk')}")
     page.see("why-this-result[provisional] >> .chip")
+    page.see("#facets input")
     places = "return deep('.result').map((one) => Math.round(one.getBoundingClientRect().top + scrollY))"
     before = page.run(places)
+    GATE.open()
     page.settled()
     assert page.count("why-this-result[provisional]") == 0
     assert page.run(places) == before
@@ -119,15 +123,26 @@ def test_facets_and_dates_narrow_the_results(page: Page) -> None:
 def test_suggestions_are_phrases_of_the_index_and_work_with_the_keyboard(page: Page) -> None:
     page.open("/?index=papers")
     page.fill("#q", "solar c")
-    assert page.see("#suggestions li span")[0].lower() == "solar cell"
+    assert page.see("#suggestions[data-typed='solar c'] li span")[0].lower() == "solar cell"
     page.press(Keys.ARROW_DOWN, Keys.ENTER)
     page.until("return location.search.toLowerCase().includes('q=solar+cell')")
     page.see(".result")
 
 
+def test_what_is_typed_before_the_page_is_ready_stays(page: Page, site: Site) -> None:
+    late = threading.Event()
+    site.faults.append(Fault("/v1/indexes", 0, hold=late))
+    page.open("/?index=papers")
+    page.fill("#q", "solar")
+    late.set()
+    page.see(".tries a")
+    assert page.run("return deep('#q')[0].value") == "solar"
+
+
 def test_two_documents_in_the_tray_are_compared(page: Page) -> None:
     page.open(QUERY)
     page.see(".result", 10)
+    page.settled()
     page.click("[data-tray]", 0)
     page.click("[data-tray]", 1)
     page.driver.refresh()

@@ -38,8 +38,9 @@ export function combobox(input, list, look, take, name = "Suggestions") {
     take(chosen);
   }
 
-  function show(found) {
+  function show(found, typed) {
     options = found;
+    list.dataset.typed = typed;
     list.replaceChildren(...found.map((option, at) => item(option, at)));
     active = -1;
     list.hidden = !found.length;
@@ -64,7 +65,7 @@ export function combobox(input, list, look, take, name = "Suggestions") {
     const { signal } = asking;
     try {
       const found = await look(typed, signal);
-      if (!signal.aborted && document.activeElement === input) show(found);
+      if (!signal.aborted && document.activeElement === input) show(found, typed);
     } catch {
       if (!signal.aborted) close(); // suggestions are a help, not a need
     }

@@ -15,11 +15,18 @@ let facets = [];
 
 function go(next, { replace = false } = {}) {
   state = next;
+  writeBox();
   history[replace ? "replaceState" : "pushState"](null, "", writeAddress(state));
   show();
 }
 
+/** Only when the address changes: what somebody types meanwhile is theirs. */
+function writeBox() {
+  byId("q").value = state.q ?? "";
+}
+
 async function begin() {
+  writeBox();
   byId("filters").open = matchMedia("(min-width: 60rem)").matches;
   wire();
   try {
@@ -62,7 +69,6 @@ function welcome(title, ...content) {
 
 async function show(known) {
   document.title = state.q ? `${state.q} · PhraseCom` : "Search · PhraseCom";
-  byId("q").value = state.q ?? "";
   byId("index").value = state.index;
   byId("nav-compare").href = `/compare?${new URLSearchParams({ index: state.index })}`;
   showTray(state.index, changedTray);
@@ -222,6 +228,7 @@ function wire() {
   addEventListener("popstate", () => {
     const before = state.index;
     state = readAddress();
+    writeBox();
     if (state.index !== before) facets = [];
     if (state.index) show();
     else chooseIndex();
