@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
@@ -40,20 +40,8 @@ class Comparer:
         self._readers: dict[str, Reader] = {}
         self._analysers: dict[str, Analyser] = {}
 
-    def question(
-        self,
-        index: str,
-        a: Side,
-        b: Side,
-        *,
-        method: str = "cda",
-        preset: str = "default",
-        options: Mapping[str, Any] | None = None,
-        full: bool = False,
-        groups: Groups = None,
-    ) -> Question:
-        """A checked question about this engine's indexes."""
-        return ask(index, a, b, method=method, preset=preset, options=options, full=full, groups=groups)
+    question = staticmethod(ask)
+    """A checked question, to be compared or explained."""
 
     def compare(self, question: Question, progress: Progress | None = None) -> Comparison:
         """The answer, all of it from one epoch."""

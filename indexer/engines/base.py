@@ -59,13 +59,21 @@ class Selection:
     """Must match as well; its score is added to that of the words."""
 
 
-def order_of(selection: Selection, sort: Sequence[Sort]) -> tuple[tuple[Sort, ...], float | None]:
-    """The whole order of a search, and the score of all its hits where it is one and the same."""
-    query = selection.query
-    flat = None if selection.words else 0.0 if query is None else flat_score(query)
-    if sort:
-        return whole_order(tuple(sort)), None
-    return (BY_SCORE, None) if flat is None else (BY_ID, flat)
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One page of a search, everything about it decided."""
+
+    selection: Selection
+    size: int
+    offset: int
+    facets: Sequence[str]
+    """Whose values are to be counted."""
+    groups: Groups
+    order: tuple[Sort, ...]
+    """The whole order, ties included."""
+    histograms: Sequence[Interval]
+    flat: float | None
+    """The score of every hit, where it is one and the same and the order does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +175,6 @@ class Reader(ABC):
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         """Every live document, by id ascending (code point order)."""
 
-    @abstractmethod
     def search(
         self,
         selection: Selection,
@@ -183,6 +190,15 @@ class Reader(ABC):
 
         A hit's score is 0 when the order does not name it. One request.
         """
+        query = selection.query
+        flat = None if selection.words else 0.0 if query is None else flat_score(query)
+        order = whole_order(tuple(sort)) if sort else BY_SCORE if flat is None else BY_ID
+        flat = None if sort else flat
+        return self._search(SearchRequest(selection, size, offset, facets, groups, order, histograms, flat))
+
+    @abstractmethod
+    def _search(self, request: SearchRequest) -> SearchResult:
+        """What ``search`` says."""
 
     @abstractmethod
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
@@ -202,6 +218,10 @@ class Engine(ABC):
     @abstractmethod
     def version(self) -> str:
         """The engine's version; raises EngineUnavailable when it cannot be reached."""
+
+    def ping(self) -> None:
+        """Raise EngineUnavailable when it does not answer at this moment."""
+        self.version()
 
     @abstractmethod
     def indexes(self) -> list[str]: ...

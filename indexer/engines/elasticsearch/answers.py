@@ -7,30 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from indexer.engines.base import Hit, Neighbourhood, NeighbourhoodRequest, SearchResult
+from indexer.engines.base import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
 from indexer.engines.codec import unpack
 from indexer.engines.elasticsearch.bodies import boost_of, packed_source, unpack_card
-from indexer.engines.intervals import Interval
 from indexer.engines.names import facet_prefix
-from indexer.engines.query import Sort
 
 
-def search_result(
-    answer: Mapping[str, Any],
-    facets: Sequence[str],
-    order: Sequence[Sort],
-    histograms: Sequence[Interval],
-    flat: float | None,
-) -> SearchResult:
-    """``flat``: the score of every hit, where it was not asked for."""
+def search_result(answer: Mapping[str, Any], request: SearchRequest) -> SearchResult:
     hits = []
-    place = next((i for i, key in enumerate(order) if key.key == "score"), None)
+    place = next((i for i, key in enumerate(request.order) if key.key == "score"), None)
     for hit in answer["hits"]["hits"]:
         analysed = unpack(packed_source(hit["_source"]))
-        score = flat or 0.0 if place is None else float(hit["sort"][place])
+        score = request.flat or 0.0 if place is None else float(hit["sort"][place])
         hits.append(Hit(analysed.document.id, score, analysed))
-    counts = {name: _counts(answer["aggregations"][str(i)]["buckets"], name) for i, name in enumerate(facets)}
-    dated = {interval: _dated(answer["aggregations"][f"date {i}"]) for i, interval in enumerate(histograms)}
+    counted = answer.get("aggregations", {})
+    counts = {name: _counts(counted[str(i)]["buckets"], name) for i, name in enumerate(request.facets)}
+    dated = {interval: _dated(counted[f"date {i}"]) for i, interval in enumerate(request.histograms)}
     return SearchResult(answer["hits"]["total"]["value"], tuple(hits), counts, dated)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from indexer.bm25 import K1, B, phrase_words
 from indexer.documents import AnalysedDocument
 from indexer.engines import dates
-from indexer.engines.base import Groups, NeighbourhoodRequest, Selection
+from indexer.engines.base import Groups, NeighbourhoodRequest, SearchRequest
 from indexer.engines.codec import mended, pack
 from indexer.engines.intervals import Interval
 from indexer.engines.names import clean, facet_keys, facet_prefix, is_id
@@ -124,16 +124,9 @@ def readable_by(groups: Groups) -> list[Body]:
     return [{"bool": {"should": [{"term": {"open": True}}, theirs]}}]
 
 
-def search(
-    selection: Selection,
-    size: int,
-    offset: int,
-    facets: Sequence[str],
-    groups: Groups,
-    order: Sequence[Sort],
-    histograms: Sequence[Interval],
-) -> Body:
-    filters = readable_by(groups)
+def search(request: SearchRequest) -> Body:
+    selection = request.selection
+    filters = readable_by(request.groups)
     for name, values in selection.facets.items():
         filters.append({"terms": {"facets": facet_keys({name: values})}})
     start, end = dates.bounds(selection.date_from, selection.date_to)
@@ -147,13 +140,13 @@ def search(
         query["bool"]["must"].append(query_body(selection.query))
     body: Body = {
         "query": query,
-        "sort": [_sort(key) for key in order],
-        "from": offset,
-        "size": size,
+        "sort": [_sort(key) for key in request.order],
+        "from": request.offset,
+        "size": request.size,
         "track_total_hits": True,
     }
-    aggregations = {str(i): _facet_counts(name) for i, name in enumerate(facets)}
-    aggregations |= {f"date {i}": _histogram(interval) for i, interval in enumerate(histograms)}
+    aggregations = {str(i): _facet_counts(name) for i, name in enumerate(request.facets)}
+    aggregations |= {f"date {i}": _histogram(interval) for i, interval in enumerate(request.histograms)}
     if aggregations:
         body["aggs"] = aggregations
     return body

@@ -33,8 +33,10 @@ class ElasticsearchBuild(Build):
 
     A later build of the same name takes over: this one then ends with IndexBusy.
 
-    Documents are written through an alias of the build's own, so that nothing brings back an index
-    that was removed.
+    Documents are written through an alias of the build's own, its door, so that nothing brings back an index
+    that was removed. Whoever takes the door away decides what becomes of the build: ``commit`` does so in the very
+    step that shows the new epoch, ``abort`` before it removes anything. So an answer that got lost on its way
+    cannot make one undo the other.
     """
 
     def __init__(self, engine: ElasticsearchEngine, index: str) -> None:
@@ -74,9 +76,15 @@ class ElasticsearchBuild(Build):
                 self._hold.check()
                 client.indices.update_aliases(actions=self._swap())
         except NotFoundError:
-            raise IndexBusy(f"another build of index {self._index!r} took over", fix="try again later") from None
+            if not self._shown(client):  # else it was done, and only its answer lost: the client asked again
+                raise IndexBusy(f"another build of index {self._index!r} took over", fix="try again later") from None
         self._done = True
         self._hold.end()
+
+    def _shown(self, client: Any) -> bool:
+        """Whether this build is the current epoch."""
+        with self._engine.connection.telling():
+            return bool(client.indices.exists_alias(name=self._engine.alias(self._index), index=self._documents))
 
     def abort(self) -> None:
         if self._done:
@@ -86,11 +94,16 @@ class ElasticsearchBuild(Build):
         try:
             with self._engine.connection.telling():
                 self._hold.give_up()
-                self._engine.connection.client.indices.delete(
-                    index=[self._documents, self._model], ignore_unavailable=True
-                )
+                client = self._engine.connection.client
+                client.indices.update_aliases(actions=[self._no_door()])
+                client.indices.delete(index=[self._documents, self._model], ignore_unavailable=True)
+        except NotFoundError:  # the door is gone: shown after all, or another build took over
+            pass
         except PhraseComError:  # out of reach: the next build removes what is left
             pass
+
+    def _no_door(self) -> dict[str, Any]:
+        return {"remove": {"index": self._documents, "alias": self._door, "must_exist": True}}
 
     def _save_model(self, client: Any, model: PhraseModel) -> dict[str, Any]:
         data = model.to_bytes()
@@ -106,7 +119,7 @@ class ElasticsearchBuild(Build):
         engine, index = self._engine, self._index
         return [
             *({"remove_index": {"index": name}} for name in engine.concretes(index, in_use=True)),
-            {"remove": {"index": self._documents, "alias": self._door}},
+            self._no_door(),
             {"add": {"index": self._documents, "alias": engine.alias(index)}},
             {"add": {"index": self._model, "alias": engine.model_alias(index)}},
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +12,7 @@ from elasticsearch import (
     ApiError,
     AuthenticationException,
     AuthorizationException,
+    ConnectionTimeout,
     Elasticsearch,
     NotFoundError,
     OrjsonSerializer,
@@ -20,6 +23,7 @@ from elasticsearch import (
 from indexer.errors import BadParameter, BadSetting, EngineUnavailable, PhraseComError, TooSlow, UnsupportedVersion
 
 SUPPORTED = (8, 9)
+_PING_SECONDS = 2.0
 LONG = 3600.0
 """Seconds for what takes its time, such as merging a whole index."""
 
@@ -29,10 +33,15 @@ class PartialAnswer(EngineUnavailable):
 
 
 class Connection:
-    """The client, and what it knows of its server."""
+    """The client, and what it knows of its server.
 
-    def __init__(self, url: str, timeout: float, **options: Any) -> None:
+    ``pause``: seconds after a request that got no answer in time during which no other is sent, so that those who
+    have somebody waiting are told at once instead of queueing up behind a server that hangs; 0 for none.
+    """
+
+    def __init__(self, url: str, timeout: float, pause: float = 0.0, **options: Any) -> None:
         self.url = url
+        self._hung = _Hung(timeout, pause)
         try:
             self.client = Elasticsearch(
                 url,
@@ -41,6 +50,8 @@ class Connection:
                 http_compress=False,
                 max_retries=3,
                 retry_on_status=(429, 502, 503),
+                retry_backoff_base=0.1,  # who is told that there are too many requests does not ask again at once
+                retry_backoff_cap=1.0,
                 **options,
             )
         except ValueError as error:
@@ -57,8 +68,11 @@ class Connection:
     @contextmanager
     def telling(self) -> Iterator[None]:
         """Turn the client's errors into ours. A missing index passes through: its meaning is the caller's."""
+        if self._hung.now():
+            raise self.unavailable("no answer in time a moment ago")
         try:
             yield
+            self._hung.over()
         except NotFoundError:
             raise
         except UnsupportedProductError as error:
@@ -71,7 +85,14 @@ class Connection:
         except ApiError as error:
             raise _told(self.url, error) from error
         except TransportError as error:
+            if isinstance(error, ConnectionTimeout):
+                self._hung.begin()
             raise self.unavailable(_first_line(error)) from error
+
+    def ping(self) -> None:
+        """Raise EngineUnavailable when the server does not answer within two seconds."""
+        with self.telling():
+            self.client.options(request_timeout=_PING_SECONDS, max_retries=0).info()
 
     def unavailable(self, reason: str) -> EngineUnavailable:
         return EngineUnavailable(
@@ -91,6 +112,31 @@ class Connection:
         if answer.get("timed_out"):
             raise TooSlow("Elasticsearch searched longer than it may", fix="ask for less, or raise query_seconds")
         return answer
+
+
+class _Hung:
+    """Whether the server was seen to hang a moment ago. When the pause is over one request may try, the rest wait."""
+
+    def __init__(self, timeout: float, pause: float) -> None:
+        self._timeout, self._pause = timeout, pause
+        self._until = 0.0
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        with self._lock:
+            self._until = time.monotonic() + self._pause if self._pause else 0.0
+
+    def over(self) -> None:
+        self._until = 0.0
+
+    def now(self) -> bool:
+        if not self._until:
+            return False
+        with self._lock:
+            if time.monotonic() < self._until:
+                return True
+            self._until = time.monotonic() + self._timeout  # this one tries
+            return False
 
 
 def check_version(url: str, info: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ from indexer.engines.elasticsearch.build import FORMAT, ElasticsearchBuild
 from indexer.engines.elasticsearch.client import Connection, PartialAnswer
 from indexer.engines.elasticsearch.holding import LEASE, writable
 from indexer.engines.elasticsearch.reader import WAITS, ElasticsearchReader
-from indexer.engines.elasticsearch.writing import CHUNK, write_all
+from indexer.engines.elasticsearch.writing import CHUNK, FEW_RETRIES, write_all
 from indexer.engines.names import check_index_name, is_id
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
 from indexer.phrases.model import PhraseModel
@@ -55,18 +55,22 @@ class ElasticsearchEngine(Engine):
         timeout: float = 30.0,
         build_lease: float = LEASE,
         query_seconds: float = 20.0,
+        pause: float = 0.0,
         **client_options: Any,
     ) -> None:
         self.address, self.prefix = url, prefix
         self.shards, self.replicas = shards, replicas
         self.build_lease = build_lease
         self.query_seconds = query_seconds
-        self.connection = Connection(url, timeout, **client_options)
+        self.connection = Connection(url, timeout, pause, **client_options)
         self._epochs: dict[str, _Epoch] = {}
         self._loading = threading.Lock()
 
     def version(self) -> str:
         return self.connection.version()
+
+    def ping(self) -> None:
+        self.connection.ping()
 
     def alias(self, index: str) -> str:
         return self.prefix + check_index_name(index)
@@ -138,7 +142,7 @@ class ElasticsearchEngine(Engine):
 
     def _write(self, alias: str, actions: Iterable[dict[str, Any]], counted: tuple[str, ...]) -> int:
         try:
-            written = sum(result in counted for result, _ in write_all(self.connection, actions))
+            written = sum(result in counted for result, _ in write_all(self.connection, actions, FEW_RETRIES))
         finally:
             with self.connection.telling():
                 self.connection.client.options(ignore_status=404).indices.refresh(index=alias)

@@ -16,16 +16,13 @@ from indexer.engines.base import (
     Neighbourhood,
     NeighbourhoodRequest,
     Reader,
+    SearchRequest,
     SearchResult,
-    Selection,
-    order_of,
 )
 from indexer.engines.codec import may_read, unpack
 from indexer.engines.elasticsearch import answers, bodies
 from indexer.engines.elasticsearch.client import PartialAnswer
-from indexer.engines.intervals import Interval
 from indexer.engines.names import is_id
-from indexer.engines.query import Sort
 from indexer.errors import EpochChanged, TooLarge
 from indexer.phrases.model import PhraseModel
 
@@ -71,40 +68,28 @@ class ElasticsearchReader(Reader):
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         after = None
         while True:
-            hits = self._search(bodies.scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
+            hits = self._ask(bodies.scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
             for hit in hits:
                 yield unpack(bodies.packed_source(hit["_source"]))
             if len(hits) < SCAN_BATCH:
                 return
             after = hits[-1]["sort"][0]
 
-    def search(
-        self,
-        selection: Selection,
-        *,
-        size: int = 10,
-        offset: int = 0,
-        facets: Sequence[str] = (),
-        groups: Groups = None,
-        sort: Sequence[Sort] = (),
-        histograms: Sequence[Interval] = (),
-    ) -> SearchResult:
-        if offset + size > bodies.WINDOW:
-            raise TooLarge(f"hit {offset + size} is too far down", fix=f"ask for hits up to {bodies.WINDOW}")
-        order, flat = order_of(selection, sort)
-        body = bodies.search(selection, size, offset, facets, groups, order, histograms)
-        answer = self._search(body, scored=any(key.key == "score" for key in order))
-        return answers.search_result(answer, facets, order, histograms, flat)
+    def _search(self, request: SearchRequest) -> SearchResult:
+        if request.offset + request.size > bodies.WINDOW:
+            raise TooLarge(
+                f"hit {request.offset + request.size} is too far down", fix=f"ask for hits up to {bodies.WINDOW}"
+            )
+        answer = self._ask(bodies.search(request), scored=any(key.key == "score" for key in request.order))
+        return answers.search_result(answer, request)
 
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.a, *request.b]))
         body = bodies.neighbourhood(request, phrases)
-        answer = self._search(
-            body, scored=True, filter_path=bodies.NEIGHBOURHOOD_FIELDS, include_named_queries_score=True
-        )
+        answer = self._ask(body, scored=True, filter_path=bodies.NEIGHBOURHOOD_FIELDS, include_named_queries_score=True)
         return answers.neighbourhood(answer, request, phrases)
 
-    def _search(self, body: bodies.Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
+    def _ask(self, body: bodies.Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
         connection = self._engine.connection
         if scored:  # weights must not depend on the shard a document lies in
             parameters["search_type"] = "dfs_query_then_fetch"

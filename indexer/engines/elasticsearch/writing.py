@@ -15,10 +15,15 @@ from indexer.errors import BadInput, IndexBusy, PhraseComError
 CHUNK = 500
 CHUNK_BYTES = 8_000_000
 RETRIES = 6
+"""For a build: a minute of patience with a server that has too much to do."""
+FEW_RETRIES = 2
+"""For a change: whoever asked for it waits, or tries again later."""
 _END = object()
 
 
-def write_all(connection: Connection, actions: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def write_all(
+    connection: Connection, actions: Iterable[dict[str, Any]], retries: int = RETRIES
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Send the actions in order; what came of each: (kind of result, answer)."""
     with connection.telling():
         for ok, item in streaming_bulk(
@@ -27,7 +32,7 @@ def write_all(connection: Connection, actions: Iterable[dict[str, Any]]) -> Iter
             chunk_size=CHUNK,
             max_chunk_bytes=CHUNK_BYTES,
             raise_on_error=False,
-            max_retries=RETRIES,
+            max_retries=retries,
             initial_backoff=0.5,
             max_backoff=20,
             retry_on_status=(429, 503),

@@ -7,7 +7,7 @@ from typing import Any
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from indexer.engines.base import Hit
+from indexer.engines.base import Hit, SearchRequest
 from indexer.engines.intervals import Interval
 from indexer.engines.names import facet_prefix
 from indexer.engines.query import BY_ID, BY_SCORE, Sort
@@ -20,15 +20,14 @@ Place = tuple[int, int]
 """Segment and number in it."""
 
 
-def page(
-    searcher: Searcher, query: Query, offset: int, size: int, order: Sequence[Sort], flat: float
-) -> tuple[int, list[Hit]]:
-    """How many match, and the hits from ``offset`` on; ``flat`` is the score of all where it is not asked for."""
-    if tuple(order) == BY_SCORE:
+def page(searcher: Searcher, query: Query, request: SearchRequest) -> tuple[int, list[Hit]]:
+    """How many match, and the hits of the page."""
+    offset, size = request.offset, request.size
+    if request.order == BY_SCORE:
         return _by_score(searcher, query, offset, size)
-    if tuple(order) == BY_ID:
-        return _by_id(searcher, query, offset, size, flat)
-    return _by_columns(searcher, query, offset, size, order)
+    if request.order == BY_ID:
+        return _by_id(searcher, query, offset, size, request.flat or 0.0)
+    return _by_columns(searcher, query, offset, size, request.order)
 
 
 def _by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:

@@ -6,19 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import (
-    Groups,
-    Neighbourhood,
-    NeighbourhoodRequest,
-    Reader,
-    SearchResult,
-    Selection,
-    order_of,
-)
+from indexer.engines.base import Groups, Neighbourhood, NeighbourhoodRequest, Reader, SearchRequest, SearchResult
 from indexer.engines.codec import may_read
-from indexer.engines.intervals import Interval
 from indexer.engines.names import is_id
-from indexer.engines.query import Sort
 from indexer.engines.tantivy import index as store
 from indexer.engines.tantivy import pages, queries
 from indexer.engines.tantivy.epoch import OpenEpoch
@@ -54,27 +44,16 @@ class TantivyReader(Reader):
                 if analysed is not None:
                     yield analysed
 
-    def search(
-        self,
-        selection: Selection,
-        *,
-        size: int = 10,
-        offset: int = 0,
-        facets: Sequence[str] = (),
-        groups: Groups = None,
-        sort: Sequence[Sort] = (),
-        histograms: Sequence[Interval] = (),
-    ) -> SearchResult:
+    def _search(self, request: SearchRequest) -> SearchResult:
         self._engine.requests += 1
         searcher = self._epoch.state().searcher
-        query = queries.selection_query(self._epoch.schema, selection, groups)
-        order, flat = order_of(selection, sort)
-        total, hits = pages.page(searcher, query, offset, size, order, flat or 0.0)
+        query = queries.selection_query(self._epoch.schema, request.selection, request.groups)
+        total, hits = pages.page(searcher, query, request)
         return SearchResult(
             total,
             tuple(hits),
-            {name: pages.count_facet(searcher, query, name) for name in facets},
-            {interval: pages.count_dates(searcher, query, interval) for interval in histograms},
+            {name: pages.count_facet(searcher, query, name) for name in request.facets},
+            {interval: pages.count_dates(searcher, query, interval) for interval in request.histograms},
         )
 
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
