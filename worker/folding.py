@@ -35,6 +35,19 @@ def fold(ranked: Sequence[str], model: PhraseModel, most: int | None = None) -> 
     return [(leader.phrase, tuple(others)) for leader, others in kept]
 
 
+def leaders(ranked: Sequence[str], model: PhraseModel, most: int) -> tuple[str, ...]:
+    """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
+    short = short_forms(model)
+    kept: list[_Shape] = []
+    for phrase in ranked:
+        shape = _Shape(phrase, phrase.count(" "), short.get(phrase, ()))
+        if not any(shape.may_be_near(leader) and near(phrase, leader.phrase, model) for leader in kept):
+            kept.append(shape)
+            if len(kept) == most:
+                break
+    return tuple(leader.phrase for leader in kept)
+
+
 def near(one: str, other: str, model: PhraseModel) -> bool:
     """One inside the other, one the acronym of the other, or two spellings of the same."""
     if PAIR in one or PAIR in other:

@@ -18,7 +18,7 @@ from worker.core.graph import Floats
 from worker.core.propagation import Relevance, propagate_exactly
 from worker.core.seeds import pair_seeds
 from worker.core.shares import document_shares, relevance_shares
-from worker.folding import fold
+from worker.folding import leaders
 from worker.methods.base import Problem
 from worker.neighbourhood import LocalGraph
 
@@ -48,10 +48,10 @@ class Reasoner:
         if f[row] <= 0:  # no document speaks for it; words may
             partial = float((self._problem.partial_a, self._problem.partial_b)[side][row] > 0)
             return Reasons(own=0.0, via=(), partial=partial, rest=1.0 - partial)
-        own_a, own_b = self._graph.own_a.tolist(), self._graph.own_b.tolist()
+        own_a, own_b = self._graph.own_a, self._graph.own_b
         holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)
         shares = relevance_shares(self._graph.graph, f, g, row, holders=holders, targets=targets)
-        named = _largest(shares.via, self._graph.ids, _LEAST)[:MOST]
+        named = _largest(shares.via, self._graph.ids, _LEAST, MOST)
         via = tuple(self._bridge(j, float(shares.via[j]), f, g, row) for j in named)
         rest = 1.0 - shares.own - sum(bridge.share for bridge in via)
         return Reasons(own=shares.own, via=via, partial=0.0, rest=max(0.0, rest))
@@ -61,8 +61,9 @@ class Reasoner:
         parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
         parts[row] = 0.0
         names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0)]
-        leaders = tuple(leader for leader, _ in fold(names, self._model)[:_PHRASES])
-        return Bridge(self._graph.ids[document], self._graph.titles[document], leaders, share)
+        return Bridge(
+            self._graph.ids[document], self._graph.titles[document], leaders(names, self._model, _PHRASES), share
+        )
 
     @cached_property
     def _solved(self) -> Relevance:
@@ -72,7 +73,13 @@ class Reasoner:
         return propagate_exactly(graph, seeds, alpha)
 
 
-def _largest(parts: Floats, names: Sequence[str], above: float) -> list[int]:
+def _largest(parts: Floats, names: Sequence[str], above: float, most: int | None = None) -> list[int]:
     """Which parts are above a limit, the largest first; parts that agree to 9 digits by name."""
-    chosen = np.flatnonzero(parts > above).tolist()
-    return sorted(chosen, key=lambda i: (-round(float(parts[i]), 9), names[i]))
+    chosen = np.flatnonzero(parts > above)
+    if most is not None and len(chosen) > most:
+        # only what may be among the first, a rounding apart, is worth ordering
+        least = np.partition(parts[chosen], len(chosen) - most)[len(chosen) - most]
+        chosen = chosen[parts[chosen] >= least - 2e-9]
+    values = (-parts[chosen]).tolist()
+    order = sorted(zip([round(value, 9) for value in values], [names[i] for i in chosen], chosen.tolist(), strict=True))
+    return [i for _, _, i in order[:most]]

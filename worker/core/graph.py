@@ -84,6 +84,10 @@ class Subgraph:
         """``S_i`` as a plain vector, shape (N,)."""
         return np.asarray(self.matrix[phrase] if self.dense else self.matrix[[phrase]].toarray()[0])
 
+    def column(self, document: int) -> Floats:
+        """``S_.j`` as a plain vector, shape (P,)."""
+        return np.asarray(self.matrix[:, document] if self.dense else self.transposed[[document]].toarray()[0])
+
     def block(self) -> Floats:
         """S as a plain array, shape (P, N)."""
         return np.asarray(self.matrix if self.dense else self.matrix.toarray())

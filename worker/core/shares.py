@@ -6,10 +6,10 @@ splits each document over the phrases that make it relevant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from worker.core.graph import Floats, Subgraph
 
@@ -33,7 +33,7 @@ class Shares:
 
 
 def relevance_shares(
-    graph: Subgraph, f: Floats, g: Floats, phrase: int, *, holders: Sequence[int], targets: Sequence[int]
+    graph: Subgraph, f: Floats, g: Floats, phrase: int, *, holders: ArrayLike, targets: ArrayLike
 ) -> Shares:
     """Split ``f[phrase]``, with f (P,) and g (N,) relevance to the side made of the documents ``targets``.
 
@@ -52,16 +52,14 @@ def document_shares(graph: Subgraph, f: Floats, g: Floats, document: int, alpha:
     """Split ``g[document]``: the part each phrase brings, shape (P,), and what comes from elsewhere."""
     if g[document] <= 0:
         return np.zeros(graph.phrases), 1.0
-    unit = np.zeros((graph.documents, 1))
-    unit[document] = 1.0
-    column = graph.to_phrases(unit, np.empty((graph.phrases, 1)))[:, 0]
-    parts = column * f / ((1 + alpha) * g[document])
+    parts = graph.column(document) * f / ((1 + alpha) * g[document])
     return parts, 1.0 - float(parts.sum())
 
 
-def _take(parts: Floats, documents: Sequence[int]) -> float:
+def _take(parts: Floats, documents: ArrayLike) -> float:
     """Remove the documents from the parts and return what they had."""
-    chosen = np.unique(np.asarray(documents, dtype=np.int64))
+    chosen = np.zeros(parts.size, dtype=bool)
+    chosen[np.asarray(documents, dtype=np.int64)] = True
     amount = float(parts[chosen].sum())
     parts[chosen] = 0.0
     return amount
