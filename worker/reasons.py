@@ -80,6 +80,6 @@ def _largest(parts: Floats, names: Sequence[str], above: float, most: int | None
         # only what may be among the first, a rounding apart, is worth ordering
         least = np.partition(parts[chosen], len(chosen) - most)[len(chosen) - most]
         chosen = chosen[parts[chosen] >= least - 2e-9]
-    values = (-parts[chosen]).tolist()
-    order = sorted(zip([round(value, 9) for value in values], [names[i] for i in chosen], chosen.tolist(), strict=True))
-    return [i for _, _, i in order[:most]]
+    rows, values = chosen.tolist(), (-parts[chosen]).tolist()
+    ordered = sorted((round(value, 9), names[i], i) for value, i in zip(values, rows, strict=True))
+    return [i for _, _, i in ordered[:most]]
