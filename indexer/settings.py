@@ -47,11 +47,16 @@ class Settings(BaseSettings):
     # Where things are
     engine: str = Field(
         default_factory=default_engine,
-        description="Where indexes live: a folder (embedded engine) or the URL of an Elasticsearch cluster",
+        description="Where indexes live: a folder (embedded engine) or an Elasticsearch cluster's URL (or URL,URL,...)",
     )
     engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, as its console shows it")
     engine_ca: str = Field("", description="File with the certificate authority of the Elasticsearch cluster")
-    engine_timeout_seconds: Seconds = Field(30.0, description="How long one request to Elasticsearch may take")
+    engine_timeout_seconds: Seconds = Field(
+        25.0, description="How long one request to Elasticsearch may take; keep it shorter than a job"
+    )
+    web_engine_seconds: Seconds = Field(
+        10.0, description="The same for a request of the web server, which then answers 503"
+    )
     index_prefix: str = Field(
         "phrasecom-",
         pattern=r"^[a-z0-9][a-z0-9_-]*$",
@@ -182,8 +187,9 @@ def _check_environment() -> None:
 
 
 def _nearest(name: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else "see docs/settings.md for all of them"
+    bare = {full.removeprefix(PREFIX): full for full in known}
+    near = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1)
+    return f"did you mean {bare[near[0]]}?" if near else "see docs/settings.md for all of them"
 
 
 def _bad_setting(error: ValidationError, given: dict[str, Any], toml: Path | None) -> BadSetting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from flask import Flask, Response, g, request
 
@@ -30,6 +31,9 @@ from worker.config import WorkConfig, work_config
 from worker.desk import Desk
 from worker.service import Service
 
+_PAUSE = 3.0
+"""Seconds during which nothing is asked of an Elasticsearch that was seen to hang."""
+
 
 def create_app(
     settings: Settings | None = None,
@@ -44,7 +48,7 @@ def create_app(
     settings would give.
     """
     settings = settings or load_settings()
-    service = service or Service(config or work_config(settings, inline=inline))
+    service = service or Service(config or _config(settings, inline))
     gate = Gate(settings, rate_limit(service, settings.rate_per_minute))
     app = Flask("webapi", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
@@ -62,6 +66,15 @@ def create_app(
     app.wsgi_app = HotAnswers(app.wsgi_app, desk, gate.glance)  # type: ignore[method-assign]
     cors.register(app, settings.cors_origins)
     return app
+
+
+def _config(settings: Settings, inline: bool) -> WorkConfig:
+    """Somebody waits for a web server: its patience with Elasticsearch is short, and a hang is not tried out again."""
+    config = work_config(settings, inline=inline)
+    if inline or not config.engine_options:
+        return config
+    timeout = min(settings.web_engine_seconds, settings.engine_timeout_seconds)
+    return replace(config, engine_options={**config.engine_options, "timeout": timeout, "pause": _PAUSE})
 
 
 def _begin() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 from flask import Blueprint, Response
 
-from indexer.errors import StoreUnavailable, TooLarge, UnknownJob
+from indexer.errors import EngineUnavailable, StoreUnavailable, TooLarge, UnknownJob
 from webapi.answers import JSON, answer_or_state, state_of
 from webapi.context import caller, check_index, context, json_body, preferred_wait
 from webapi.hot import PATH
@@ -23,7 +23,7 @@ def ask() -> Response:
     who, body = caller(), json_body()
     try:
         look = _asked(who, body)
-    except StoreUnavailable:
+    except (StoreUnavailable, EngineUnavailable):
         stale = context().desk.stale(who, body)
         if stale is None:
             raise

@@ -24,7 +24,7 @@ def ready() -> Response:
     """503 names what is missing."""
     service = context().service
     checks: dict[str, str] = {}
-    for name, check in (("store", service.store.ping), ("engine", lambda: service.engine.version())):
+    for name, check in (("store", service.store.ping), ("engine", lambda: service.engine.ping())):
         try:
             check()
         except PhraseComError as error:

@@ -149,6 +149,7 @@ START: Final = (
     + """
 if redis.call('HGET', job, 'state') ~= 'queued' then return nil end
 redis.call('HSET', job, 'state', 'running', 'owner', ARGV[2])
+redis.call('HDEL', job, 'resends')
 local attempts = redis.call('HINCRBY', job, 'attempts', 1)
 local token = redis.call('HINCRBY', job, 'token', 1)
 redis.call('ZADD', due, now + tonumber(ARGV[3]), id)
@@ -208,26 +209,26 @@ HAND_BACK: Final = (
 if held() == 0 then return 0 end
 redis.call('HSET', job, 'state', 'queued')
 redis.call('HINCRBY', job, 'token', 1)
-if ARGV[4] ~= '' then redis.call('HSET', job, 'cursor', ARGV[4], 'attempts', 0) end
+if ARGV[4] ~= '' then redis.call('HSET', job, 'cursor', ARGV[4], 'attempts', 0, 'lost', 0) end
 redis.call('ZADD', due, now + tonumber(ARGV[3]), id)
 return 1
 """
 )
 
-# '', max_attempts, resend, tombstone, hold, failure, how many at once
+# '', max_lost, resend, tombstone, hold, failure, how many at once
 REAP: Final = (
     _HEAD
     + """
 local again = {}
 for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, ARGV[7])) do
   local key = prefix .. 'job:' .. which
-  local found = redis.call('HMGET', key, 'state', 'attempts', 'cancel', 'queue')
+  local found = redis.call('HMGET', key, 'state', 'cancel', 'queue')
   local open = found[1] == 'queued'
   if found[1] == 'running' then
     redis.call('HINCRBY', key, 'token', 1)
-    if found[3] == '1' then
+    if found[2] == '1' then
       close(which, 'cancelled', ARGV[4])
-    elseif tonumber(found[2]) >= tonumber(ARGV[2]) then
+    elseif redis.call('HINCRBY', key, 'lost', 1) >= tonumber(ARGV[2]) then
       redis.call('HSET', key, 'failure', ARGV[6], 'retry_at', now + tonumber(ARGV[5]))
       close(which, 'failed', ARGV[4])
     else
@@ -239,7 +240,7 @@ for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0,
     local times = math.min(redis.call('HINCRBY', key, 'resends', 1), 10)
     redis.call('ZADD', due, now + tonumber(ARGV[3]) * 2 ^ times, which)
     table.insert(again, which)
-    table.insert(again, found[4])
+    table.insert(again, found[3])
   else
     redis.call('ZREM', due, which)
   end

@@ -8,7 +8,7 @@
 
 A job's id is the key of its answer, so asking twice is one job. Whoever runs a job holds a
 *token*; every later write names it and is refused once the job was handed to somebody else.
-Attempts are counted before work starts, so a job that kills its worker is seen to do so.
+Lost workers are counted when their lease has run out, so a job that kills its worker is seen to do so.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ class JobLimits:
 
     lease: float = 10.0
     """A running job not renewed for this long is handed back."""
-    max_attempts: int = 3
-    resend: float = 30.0
+    max_lost: int = 3
+    """A job that was running when its worker was lost, so often, is set aside."""
+    max_tries: int = 6
+    """How often a job is tried that meets an error which may pass: for half a minute, later each time."""
+    resend: float = 15.0
     """A job queued this long is announced again (its message may be lost); doubles each time."""
     answer_ttl: float = 86_400.0
     tombstone: float = 86_400.0
@@ -131,8 +134,8 @@ def too_many(most: int) -> Overloaded:
     return Overloaded(f"more than {most} jobs of yours are queued or running", fix="wait for some of them")
 
 
-def lost_too_often(attempts: int) -> Failure:
-    return Failure(WORKER_LOST, f"the worker was lost {attempts} times while running this job; it is set aside")
+def lost_too_often(times: int) -> Failure:
+    return Failure(WORKER_LOST, f"the worker was lost {times} times while running this job; it is set aside")
 
 
 class JobStore(ABC):

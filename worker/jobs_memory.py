@@ -32,6 +32,7 @@ class _Record:
     token: int = 0
     due: float = 0.0
     resends: int = 0
+    lost: int = 0
     cursor: int = 0
     cancel: bool = False
     retry_at: float = 0.0
@@ -123,7 +124,7 @@ class MemoryJobs(JobStore):
                 return None
             record.token += 1
             record.job = replace(record.job, state="running", attempts=record.job.attempts + 1)
-            record.due = time.time() + self.limits.lease
+            record.due, record.resends = time.time() + self.limits.lease, 0
             job = record.job
             return Claim(id, record.token, job.kind, record.question, job.attempts, job.rights, record.cursor)
 
@@ -179,7 +180,8 @@ class MemoryJobs(JobStore):
                 return False
             attempts = record.job.attempts if cursor is None else 0
             record.job = replace(record.job, state="queued", attempts=attempts)
-            record.cursor = record.cursor if cursor is None else cursor
+            if cursor is not None:
+                record.cursor, record.lost = cursor, 0
             record.token += 1
             record.due = time.time() + (delay or self.limits.resend)
             return True
@@ -196,8 +198,9 @@ class MemoryJobs(JobStore):
                     if record.cancel:
                         self._close(record, "cancelled")
                         continue
-                    if record.job.attempts >= self.limits.max_attempts:
-                        self._close(record, "failed", lost_too_often(record.job.attempts))
+                    record.lost += 1
+                    if record.lost >= self.limits.max_lost:
+                        self._close(record, "failed", lost_too_often(record.lost))
                         continue
                     record.job = replace(record.job, state="queued")
                 record.resends += 1

@@ -126,9 +126,9 @@ class RedisJobs(JobStore):
 
     def reap(self) -> list[tuple[str, Queue]]:
         limits = self.limits
-        lost = dumps(lost_too_often(limits.max_attempts).to_dict())
+        lost = dumps(lost_too_often(limits.max_lost).to_dict())
         found = self._run(
-            job_scripts.REAP, "", limits.max_attempts, limits.resend, limits.tombstone, limits.failed_hold,
+            job_scripts.REAP, "", limits.max_lost, limits.resend, limits.tombstone, limits.failed_hold,
             lost, _AT_ONCE,
         )  # fmt: skip
         names = [name.decode() for name in found]

@@ -9,12 +9,14 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from indexer.errors import IndexBusy, PhraseComError, StoreUnavailable, TooLarge
+from indexer.errors import PhraseComError, StoreUnavailable, TooLarge
 from worker.jobs import TIME_LIMIT, Answer, Claim, Failure, JobStore
 from worker.leases import Lease, Stopped
 
 log = logging.getLogger(__name__)
 _BUSY_SECONDS = 2.0
+_LONGEST_WAIT = 8.0
+"""Seconds between two tries of a job that meets an error which may pass."""
 _SMALLER = "make the sides smaller, or raise worker_memory_bytes"
 
 
@@ -93,11 +95,12 @@ def run_job(store: JobStore, id: str, works: Mapping[str, Work]) -> bool:
 
 def _failed(store: JobStore, claim: Claim, error: PhraseComError) -> None:
     """An error that may pass is tried again, later each time; any other is the answer."""
-    if isinstance(error, IndexBusy) and claim.kind == "ingest":
-        # a rebuild may take long, but it ends: the documents wait for it, however often
+    if error.retryable and claim.kind == "ingest":
+        # a rebuild ends, a full disk is emptied: the documents wait for it, as long as they are kept
+        log.info("job %s: %s; its documents wait", claim.id, error)
         store.hand_back(claim, delay=_BUSY_SECONDS, cursor=claim.cursor)
-    elif error.retryable and claim.attempts < store.limits.max_attempts:
+    elif error.retryable and claim.attempts < store.limits.max_tries:
         log.info("job %s: %s; trying again", claim.id, error)
-        store.hand_back(claim, delay=2.0 ** (claim.attempts - 1))
+        store.hand_back(claim, delay=min(2.0 ** (claim.attempts - 1), _LONGEST_WAIT))
     else:
         store.fail(claim, Failure(error.code, str(error), error.status, error.retryable))

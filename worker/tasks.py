@@ -56,7 +56,7 @@ def _limited(work: Work) -> Work:
 
 def _reap_beside(app: Celery, config: WorkConfig) -> None:
     store = RedisJobs(connect(config.redis_url), config.limits, config.key_prefix)
-    reaper = Reaper(store, lambda id, queue: announce(app, id, queue), config.reap_every, owner_name())
+    reaper = Reaper(store, lambda id, queue: announce(app, id, queue, again=True), config.reap_every, owner_name())
     _when(worker_ready, lambda **_: reaper.start())
     _when(worker_shutdown, lambda **_: reaper.stop())
 

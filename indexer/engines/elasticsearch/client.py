@@ -33,18 +33,14 @@ class PartialAnswer(EngineUnavailable):
 
 
 class Connection:
-    """The client, and what it knows of its server.
+    """The client, and what it knows of its server."""
 
-    ``pause``: seconds after a request that got no answer in time during which no other is sent, so that those who
-    have somebody waiting are told at once instead of queueing up behind a server that hangs; 0 for none.
-    """
-
-    def __init__(self, url: str, timeout: float, pause: float = 0.0, **options: Any) -> None:
+    def __init__(self, url: str, timeout: float, **options: Any) -> None:
         self.url = url
-        self._hung = _Hung(timeout, pause)
+        self.hang = Hang(timeout)
         try:
             self.client = Elasticsearch(
-                url,
+                [one.strip() for one in url.split(",")],
                 serializer=OrjsonSerializer(),
                 request_timeout=timeout,
                 http_compress=False,
@@ -68,11 +64,11 @@ class Connection:
     @contextmanager
     def telling(self) -> Iterator[None]:
         """Turn the client's errors into ours. A missing index passes through: its meaning is the caller's."""
-        if self._hung.now():
+        if self.hang.now():
             raise self.unavailable("no answer in time a moment ago")
         try:
             yield
-            self._hung.over()
+            self.hang.over()
         except NotFoundError:
             raise
         except UnsupportedProductError as error:
@@ -86,7 +82,7 @@ class Connection:
             raise _told(self.url, error) from error
         except TransportError as error:
             if isinstance(error, ConnectionTimeout):
-                self._hung.begin()
+                self.hang.begin()
             raise self.unavailable(_first_line(error)) from error
 
     def ping(self) -> None:
@@ -114,17 +110,23 @@ class Connection:
         return answer
 
 
-class _Hung:
-    """Whether the server was seen to hang a moment ago. When the pause is over one request may try, the rest wait."""
+class Hang:
+    """Whether the server was seen to hang a moment ago.
 
-    def __init__(self, timeout: float, pause: float) -> None:
-        self._timeout, self._pause = timeout, pause
+    During the pause after a request that got no answer in time no other is sent: who asks is told at once instead of
+    queueing up behind a server that hangs. When the pause is over one request may try; the rest wait for that one.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self.pause = 0.0
+        """Seconds; 0: every request tries for itself."""
+        self._timeout = timeout
         self._until = 0.0
         self._lock = threading.Lock()
 
     def begin(self) -> None:
         with self._lock:
-            self._until = time.monotonic() + self._pause if self._pause else 0.0
+            self._until = time.monotonic() + self.pause if self.pause else 0.0
 
     def over(self) -> None:
         self._until = 0.0

@@ -62,7 +62,8 @@ class ElasticsearchEngine(Engine):
         self.shards, self.replicas = shards, replicas
         self.build_lease = build_lease
         self.query_seconds = query_seconds
-        self.connection = Connection(url, timeout, pause, **client_options)
+        self.connection = Connection(url, timeout, **client_options)
+        self.connection.hang.pause = pause
         self._epochs: dict[str, _Epoch] = {}
         self._loading = threading.Lock()
 

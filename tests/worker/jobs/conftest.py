@@ -85,7 +85,7 @@ def _config(valkey_url: str, corpus: Path) -> WorkConfig:
         soft_limit=20,
         hard_limit=30,
         reap_every=0.2,
-        limits=JobLimits(lease=1.0, resend=5.0),
+        limits=JobLimits(lease=1.0, resend=5.0, max_tries=3),
     )
 
 

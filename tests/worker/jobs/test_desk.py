@@ -188,7 +188,7 @@ def test_documents_wait_for_a_rebuild_however_long_it_takes(desk: Desk) -> None:
     with service.engine.build("papers"):
         new = hand_in(service, "papers", [Document("late", "", "The web graph.")], ROOT)
         store.submit(new)
-        for _ in range(store.limits.max_attempts + 1):
+        for _ in range(store.limits.max_tries + 1):
             service.run_here(new.id)
             job = store.get(new.id)
             assert job is not None and job.state == "queued" and job.failure is None

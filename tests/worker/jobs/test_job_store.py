@@ -136,6 +136,18 @@ def test_a_job_that_loses_three_workers_is_set_aside(make: Make) -> None:
     assert not store.submit(new()), "the failure is the answer for a while"
 
 
+def test_tries_that_met_an_error_do_not_count_as_lost_workers(make: Make) -> None:
+    store = make(lease=SOON, resend=SOON)
+    store.submit(new())
+    for _ in range(store.limits.max_lost):
+        claim = store.start("job", "w")
+        assert claim is not None and store.hand_back(claim, delay=SOON)
+        after(lambda: store.reap() == [("job", "interactive")])
+    assert store.start("job", "w") is not None
+    after(lambda: store.reap() == [("job", "interactive")])
+    assert state(store) == "queued"
+
+
 def test_a_queued_job_whose_message_was_lost_is_announced_again(make: Make) -> None:
     store = make(resend=SOON)
     store.submit(new())

@@ -1,0 +1,135 @@
+"""Elasticsearch that is slow, hangs, drops connections, refuses with 429, or may not be written: jobs wait it out."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from indexer.engines import open_engine
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from tests.faults import corpus
+from tests.faults.crowd import Crowd, Endings
+from tests.faults.house import PATIENCE, House, seconds_until
+from tests.faults.ledger import FULL, Row, keep
+from tests.faults.proxy import Proxy
+from tests.faults.watch import Watch
+from tests.worker.jobs.conftest import until
+
+JOBS = 60 if FULL else 6
+SECONDS = 12.0 if FULL else 5.0
+"""How long the illness lasts at least."""
+TIMEOUTS = {"engine_timeout_seconds": 4, "web_engine_seconds": 2}
+"""Short enough that a server which hangs for ``SECONDS`` is seen to."""
+
+
+@dataclass
+class Sick:
+    """A house whose Elasticsearch is reached through the proxy; ``engine`` goes around it."""
+
+    house: House
+    proxy: Proxy
+    engine: ElasticsearchEngine
+    questions: Iterator[dict[str, Any]]
+
+    def some(self) -> list[dict[str, Any]]:
+        return list(islice(self.questions, JOBS))
+
+
+@pytest.fixture(scope="module")
+def sick(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sick]:
+    prefix = f"test-{uuid.uuid4().hex[:12]}-"
+    corpus.build(elasticsearch_url, prefix=prefix)
+    folder = tmp_path_factory.mktemp("sick")
+    with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
+        with House(folder, proxy.url, settings={"index_prefix": prefix} | TIMEOUTS) as house:
+            assert isinstance(engine, ElasticsearchEngine)
+            yield Sick(house, proxy, engine, corpus.questions())
+        engine.drop(corpus.INDEX)
+
+
+ILLNESSES: dict[str, Callable[[Proxy], None]] = {
+    "Elasticsearch slow (0.5 s an answer)": lambda proxy: setattr(proxy, "delay", 0.5),
+    "Elasticsearch hangs": lambda proxy: setattr(proxy, "delay", 60.0),
+    "Elasticsearch drops half its answers": lambda proxy: setattr(proxy, "cut", 0.5),
+    "Elasticsearch answers 429": lambda proxy: setattr(proxy, "refuse", True),
+}
+
+
+@pytest.mark.parametrize("fault", ILLNESSES)
+def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> None:
+    known, *asked = sick.some()
+    with sick.house.client() as client:
+        client.compare(corpus.INDEX, known["a"], known["b"])
+    crowd, endings = Crowd(sick.house), Endings(sick.house.store_url)
+    asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
+    with Watch(sick.house, known) as watch:
+        asking.start()
+        until(lambda: len(crowd.accepted) >= 2, PATIENCE)
+        ILLNESSES[fault](sick.proxy)
+        time.sleep(SECONDS)
+        done = sick.proxy.heal()
+        well = time.monotonic()
+        recovery = seconds_until(lambda: _computes(sick.house, next(sick.questions)), sick.house.web.said)
+        asking.join()
+        crowd.follow_all()
+    endings.stop()
+    recovery = max([recovery, *(at - well for id, at in endings.last.items() if id in crowd.accepted)])
+    row = Row.of(fault, crowd, endings.twice(crowd.accepted) | set(crowd.changed()), recovery, watch, did=done)
+    keep(row)
+    assert any(done.values()), "nothing was done to any request"
+    assert not watch.wrong and not crowd.wrong, (watch.wrong[:3], crowd.wrong[:3])
+    assert row.accepted == len(asked) and row.adds_up(), row
+    assert set(crowd.reasons()) <= {"engine-unavailable"}
+
+
+def _computes(house: House, question: dict[str, object]) -> bool:
+    """Whether a question nobody asked before is answered."""
+    with house.client() as client:
+        return client.request("POST", "/v1/comparisons", question, {"Prefer": "wait=10"}).status == 200
+
+
+def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
+    """Elasticsearch itself closes an index for writing when its disk is nearly full, and opens it again."""
+    index = f"{sick.engine.prefix}{corpus.INDEX}"
+    settings = sick.engine.connection.client.indices
+    full = {"index.blocks.read_only_allow_delete": True}
+    (known,) = islice(sick.questions, 1)
+    crowd = Crowd(sick.house)
+    with Watch(sick.house, known, sick.questions) as watch:
+        settings.put_settings(index=index, settings=full)
+        for n in range(JOBS):
+            document = {"id": f"late{n}", "text": f"The web graph number {n} waits for the random walk."}
+            crowd.ask({"documents": [document]}, f"/v1/indexes/{corpus.INDEX}/documents")
+        time.sleep(SECONDS)
+        early = sick.engine.open(corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+        settings.put_settings(index=index, settings={"index.blocks.read_only_allow_delete": None})
+        well = time.monotonic()
+        crowd.follow_all("/v1/jobs")
+    recovery = time.monotonic() - well
+    stored = sick.engine.open(corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+    missing = [n for n, document in enumerate(stored) if document is None]
+    row = Row.of("Elasticsearch read-only (disk full)", crowd, (), recovery, watch, documents=JOBS)
+    keep(row)
+    assert not any(early), "the index took documents while it was closed"
+    assert not watch.wrong and not crowd.wrong, (watch.wrong[:3], crowd.wrong[:3])
+    assert "503" not in watch.seen, "reading needs no writing"
+    assert row.accepted == JOBS == row.finished and row.adds_up() and not missing, (row, missing)
+
+
+def test_a_build_whose_last_answer_is_lost_is_not_undone(elasticsearch_url: str) -> None:
+    """The step that shows the new epoch is done, but nobody hears of it: the client asks again, and is told 404."""
+    prefix = f"test-{uuid.uuid4().hex[:12]}-"
+    with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
+        for turn in range(2):
+            proxy.cut_after = b"POST /_aliases"
+            corpus.build(proxy.url, prefix=prefix)
+            assert proxy.done["cut"] == turn + 1
+            assert engine.open(corpus.INDEX).info.documents == corpus.SIZE
+        engine.drop(corpus.INDEX)
