@@ -88,22 +88,33 @@ def plain_features(word_scores: Matrix) -> int:
     return len(SUMS) + 2 + 3 * int(word_scores.shape[1])
 
 
-def soundness(features: Matrix) -> NDArray[np.float32]:
-    """A factor in [0, 1] per candidate: less for what is no name by its form.
+def soundness(features: Matrix, usual: float) -> NDArray[np.float32]:
+    """A factor per candidate, about 1: less for what is no name by its form, a little more for what titles name.
 
     What follows a hyphen is half a word ("driven approach"); a hyphenated pattern before another word is used as an
     adjective ("worst-case"); a name seldom ends in a participle, holds function words, or begins with a word that
-    authors keep out of titles ("earlier methods").
+    authors keep out of titles ("earlier methods"). What stands in titles more than is ``usual`` may look like an
+    adjective: authors find it worth naming ("zero-shot", "self-supervised").
     """
 
     def share(name: str) -> NDArray[np.float32]:
         return features[:, SUMS.index(name)]
 
+    titled = share("title") / (share("title") + usual) if usual > 0 else np.full(len(features), 0.5)
+    doubt = 1 - 0.6 * np.clip((titled - 0.5) / 0.25, 0, 1)
     attributive = share("hyphen") * np.clip((share("right_word") + share("right_hyphen") - 0.4) / 0.3, 0, 1)
     inner = np.where(features[:, len(SUMS) + 1] > 0, INNER, 1.0)
-    dull = 0.5 + 0.5 * np.clip(features[:, len(SUMS) + 4] / 0.35, 0, 1)
+    first = features[:, len(SUMS) + 4]
+    # a function word can only be first where a hyphen ties it to the rest: that says nothing about titles
+    dull = np.where(first > 0, 0.5 + 0.5 * np.clip(first / 0.35, 0, 1), 1.0)
     whole = (1 - share("left_hyphen")) * share("fit")
-    return np.asarray(whole * (1 - 0.7 * attributive) * (1 - 0.6 * share("last_ed")) * inner * dull, dtype=np.float32)
+    form = (1 - 0.7 * doubt * attributive) * (1 - 0.6 * doubt * share("last_ed")) * inner * dull
+    return np.asarray(whole * form * (0.75 + 0.5 * titled), dtype=np.float32)
+
+
+def usual_titles(features: Matrix, count: NDArray[np.int32]) -> float:
+    """The share of all candidates' occurrences that stand in titles."""
+    return float((features[:, SUMS.index("title")] * count).sum() / max(int(count.sum()), 1))
 
 
 def phrase_candidates(patterns: Patterns, evidence: Evidence, word_scores: Matrix) -> list[Candidates]:

@@ -81,3 +81,14 @@ def cover(tokens: int, segments: Found) -> NDArray[np.int64]:
         for i in range(n):
             covered[segments.position[rows] + i] = rows
     return covered
+
+
+def uncut(tokens: int, found: Found, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which occurrences no segment reaches into from outside: the segments, and what is made up of whole ones."""
+    segments = found.where(chosen)
+    covered = cover(tokens, segments)
+    end = found.position + found.length
+    # -1, no segment, picks what was appended: it reaches nowhere
+    first = np.append(segments.position, tokens)[covered[found.position]]
+    last = np.append(segments.position + segments.length, 0)[covered[end - 1]]
+    return np.asarray((first >= found.position) & (last <= end), dtype=np.bool_)

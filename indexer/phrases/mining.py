@@ -11,9 +11,18 @@ from indexer.lemmas import Lemmas
 from indexer.phrases.acronyms import readings
 from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches, no_progress
 from indexer.phrases.evidence import SUMS, Evidence
-from indexer.phrases.features import Candidates, column, joined, phrase_candidates, plain_features, soundness
+from indexer.phrases.features import (
+    Candidates,
+    column,
+    joined,
+    phrase_candidates,
+    plain_features,
+    soundness,
+    usual_titles,
+)
 from indexer.phrases.initials import expansions, explained
 from indexer.phrases.keys import LOW, distinct
+from indexer.phrases.matching import uncut
 from indexer.phrases.patterns import MAX_LENGTH, frequent_patterns, support_for
 from indexer.phrases.phraseset import PhraseSet
 from indexer.phrases.quality import Judge, known_phrases, rank_prior
@@ -31,7 +40,7 @@ WHOLE = 0.2
 class Thresholds:
     """From which quality on a candidate is a phrase."""
 
-    phrase: float = 0.15
+    phrase: float = 0.13
     word: float = 0.15
     rare: float = 0.22
     nested: float = 0.15
@@ -152,10 +161,12 @@ def word_set(corpus: Corpus, scores: WordScores, count: NDArray[np.int32], least
 def phrase_quality(corpus: Corpus, several: Candidates, positive: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Quality of the candidates, shape (candidates,): the forests' vote, less where something speaks against it."""
     judge = Judge(several.features, positive, np.ones(len(positive), np.bool_))
-    vote = judge.score(several.features, phrase_prior(several)) * soundness(several.features)
+    vote = judge.score(several.features, phrase_prior(several)) * soundness(
+        several.features, usual_titles(several.features, several.count)
+    )
     seen = vote >= SEEN
     alone = np.zeros(len(vote))
-    alone[seen] = segment_counts(corpus, phrase_set(corpus, several, vote).where(seen))
+    alone[seen] = segment_counts(corpus, phrase_set(corpus, several, vote).where(seen), parted=True)
     whole = np.minimum(alone / np.maximum(WHOLE * several.count, 1), 1)
     return np.asarray(vote * whole, dtype=np.float32)
 
@@ -180,14 +191,21 @@ def phrase_prior(several: Candidates) -> NDArray[np.float32]:
     )
 
 
-def segment_counts(corpus: Corpus, phrases: PhraseSet) -> NDArray[np.int64]:
-    """How often each phrase is a segment of the best segmentation, shape (phrases,)."""
+def segment_counts(corpus: Corpus, phrases: PhraseSet, *, parted: bool = False) -> NDArray[np.int64]:
+    """How often each phrase is a segment of the best segmentation, shape (phrases,).
+
+    ``parted``: an occurrence that was divided into segments counts too, only one that a segment cuts does not. A part
+    of a longer name is a fragment; a name that has a shorter one in it ("offline reinforcement learning") is none.
+    """
     matcher = phrases.matcher(len(corpus.lemmas))
     alone = np.zeros(phrases.size, dtype=np.int64)
     for first, last in batches(corpus):
         words, marks = batch_tokens(corpus, first, last)
         found = matcher.all(words, marks)
-        alone += np.bincount(found.phrase[matcher.segments(len(words), found)], minlength=phrases.size)
+        chosen = matcher.segments(len(words), found)
+        if parted:
+            chosen = uncut(len(words), found, chosen)
+        alone += np.bincount(found.phrase[chosen], minlength=phrases.size)
     return alone
 
 

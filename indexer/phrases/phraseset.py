@@ -65,5 +65,8 @@ class PhraseSet:
 
 
 def gains(quality: NDArray[np.float32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What a segment adds to a segmentation: two good phrases before one poor one, a long one before a short one."""
-    return np.asarray(np.maximum(quality.astype(np.float64), 1e-3) * (lengths - 0.5), dtype=np.float64)
+    """What a segment adds to a segmentation: two good phrases before one poor one, a long one before a short one.
+
+    The root lets a long name win against a better known one inside it, which counts as nested anyway.
+    """
+    return np.asarray(np.sqrt(np.maximum(quality.astype(np.float64), 1e-6)) * (lengths - 0.5), dtype=np.float64)

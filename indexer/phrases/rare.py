@@ -74,11 +74,12 @@ def rare_phrases(
 
 def _accepted(rare: Evidence, level: Level, word_scores: Matrix, judge: RareJudge, least: float) -> Candidates:
     count = level.sums["fit"].astype(np.int32)
+    usual = float(level.sums["title"].sum() / max(int(count.sum()), 1))
     rows, quality = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
     for start in range(0, len(level.rows), _SLICE):
         local = level.rows[start : start + _SLICE]
         features = phrase_features(level, count, local, rare, word_scores)
-        score = judge.score(features) * soundness(features)
+        score = judge.score(features) * soundness(features, usual)
         rows.append(local[score >= least])
         quality.append(score[score >= least])
     kept = np.concatenate(rows)

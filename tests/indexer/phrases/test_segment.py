@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indexer.phrases import segment as segment_module
 from indexer.phrases.lookup import PhraseIndex
-from indexer.phrases.matching import Matcher, cover
+from indexer.phrases.matching import Found, Matcher, cover, uncut
 from indexer.phrases.segment import segment
 
 LENGTH = 12
@@ -50,6 +50,21 @@ def test_chosen_segments_never_overlap(matches: list[tuple[int, int]], seed: int
     for start, n in zip(at[chosen := segment(LENGTH, at, length, gain)], length[chosen], strict=True):
         covered[start : start + n] += 1
     assert covered.max(initial=0) <= 1
+
+
+@settings(deadline=None)
+@given(MATCHES, st.integers(0, 99))
+def test_an_occurrence_is_uncut_when_no_segment_crosses_its_ends(matches: list[tuple[int, int]], seed: int) -> None:
+    at, length, gain = arrays(matches, seed)
+    chosen = segment(LENGTH, at, length, gain)
+    segments = [match for match, taken in zip(matches, chosen, strict=True) if taken]
+    expected = [
+        all(start + n <= begin or begin + size <= start or (begin <= start and start + n <= begin + size)
+            for start, n in segments)
+        for begin, size in matches
+    ]  # fmt: skip
+    found = Found(at, length, np.zeros(len(at), np.int32))
+    assert uncut(LENGTH, found, chosen).tolist() == expected
 
 
 def test_an_endless_run_is_cut() -> None:
