@@ -32,7 +32,7 @@ class Document:
         return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # never changed; but freezing makes it five times dearer to make, and a set has thousands
 class Salient:
     """One of a document's salient phrases."""
 

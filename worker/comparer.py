@@ -27,6 +27,8 @@ T = TypeVar("T")
 Progress = Callable[[float, str], None]
 READS_NEIGHBOURS = ("topic_label", "context_fuzzy")
 """Methods that look at the words around a phrase in other documents."""
+READS_COUNTS = ("patent_com",)
+"""Methods that ask how often a phrase occurs; the others, whether it does."""
 _TRIES = 3
 """How often a comparison starts again because a new epoch came in."""
 
@@ -145,7 +147,7 @@ def _sort(question: Question, pair: Pair, graph: LocalGraph) -> tuple[Problem, S
     query = _query(question, pair)
     parameters = for_a_query(question.parameters) if query else question.parameters
     literal = question.full and question.preset == "paper"
-    problem = pose(pair, graph, parameters, whole_members=literal)
+    problem = pose(pair, graph, parameters, whole_members=literal, counted=question.method in READS_COUNTS)
     if question.method in READS_NEIGHBOURS:
         problem = replace(problem, texts=_texts(pair, graph, question.groups))
     sorting = METHODS[question.method].sort(problem)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,16 @@ _SHARED = 0.6
 class Wording:
     """The words of one side, open to questions about phrases."""
 
-    def __init__(self, tokens: Sequence[str], model: PhraseModel) -> None:
-        """``tokens``: the tokens string of each of the side's documents."""
+    def __init__(self, tokens: Sequence[str], model: PhraseModel, words: Sequence[str] | None = None) -> None:
+        """``tokens``: the tokens string of each of the side's documents; ``words``: all their words, if at hand."""
         self._tokens = tokens
         self._model = model
         self._acronyms = model.acronyms
         self._short = short_forms(model)
         self._counts: dict[str, int] = {}
+        self._worths: dict[str, float] = {}
+        self.words = Counter(" ".join(tokens).split() if words is None else words)
+        self._vocabulary = frozenset(self.words)
 
     def count(self, phrase: str) -> int:
         """How often the phrase's token sequence occurs, nested and overlapping occurrences included."""
@@ -51,7 +55,7 @@ class Wording:
         if PAIR in phrase:
             return sum(len(spots) for spots in (pair_positions(phrase, tokens) for tokens in self._tokens))
         words = phrase.split()
-        if not all(word in self.words for word in words):
+        if not self._vocabulary.issuperset(words):
             return 0
         if len(words) == 1:
             return self.words[phrase]
@@ -59,18 +63,27 @@ class Wording:
             return sum(len(positions(phrase, tokens)) for tokens in self._tokens)
         return self._padded.count(f" {'  '.join(words)} ")
 
-    def partial(self, phrases: Iterable[str]) -> NDArray[np.float64]:
+    def holds(self, phrase: str) -> bool:
+        """Whether it occurs at all: of a large set that is told long before it is counted."""
+        if PAIR in phrase:
+            return self.count(phrase) > 0
+        words = phrase.split()
+        if len(words) < 2 or not self._vocabulary.issuperset(words):
+            return phrase in self._vocabulary
+        return f" {'  '.join(words)} " in self._padded
+
+    def partial(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """The worth of each phrase here, in [0, 1], shape (phrases,)."""
-        return np.array([self._partial(phrase) for phrase in phrases], dtype=np.float64)
+        words = [phrase_words(phrase) for phrase in phrases]
+        known, unseen = self._model.word_ids, len(self._model.words)
+        numbers = np.array([known.get(word, unseen) for own in words for word in own], dtype=np.int64)
+        rarity = iter(self._model.word_idf[numbers].tolist())
+        return np.array([self._partial(own, list(islice(rarity, len(own)))) for own in words], dtype=np.float64)
 
     def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
         """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
         known = self._word_weights
-        return np.array([sum(known.get(word, 0.0) for word in phrase_words(p)) for p in phrases], dtype=np.float64)
-
-    @cached_property
-    def words(self) -> Counter[str]:
-        return Counter(" ".join(self._tokens).split())
+        return np.array([sum([known.get(word, 0.0) for word in phrase_words(p)]) for p in phrases], dtype=np.float64)
 
     @cached_property
     def _word_weights(self) -> dict[str, float]:
@@ -86,22 +99,23 @@ class Wording:
         lines = "\n".join(self._tokens).replace("\n", " \n ")
         return f" {lines.replace(' ', '  ')} "
 
-    def _partial(self, phrase: str) -> float:
-        words = phrase_words(phrase)
+    def _partial(self, words: list[str], rarity: list[float]) -> float:
         if self._holds_otherwise(words):
             return 1.0
-        rarity = [self._idf(word) for word in words]
         standing = self._covered_by_acronyms(words)
         found = [1.0 if at in standing else self._word(word) for at, word in enumerate(words)]
         total = sum(rarity)
         return sum(r * worth for r, worth in zip(rarity, found, strict=True)) / total if total > 0 else 0.0
 
     def _word(self, word: str) -> float:
-        if word in self.words:
-            return 1.0
-        if len(word) < _STEM:
-            return 0.0
-        return FAMILY if any(_related(word, other) for other in self._families.get(word[:_STEM], ())) else 0.0
+        """The worth of one word; remembered, as the hits of a page ask for the same ones."""
+        worth = self._worths.get(word)
+        if worth is None:
+            worth = self._worths[word] = 1.0 if word in self._vocabulary else FAMILY if self._has_family(word) else 0.0
+        return worth
+
+    def _has_family(self, word: str) -> bool:
+        return len(word) >= _STEM and any(_related(word, other) for other in self._families.get(word[:_STEM], ()))
 
     def _holds_otherwise(self, words: list[str]) -> bool:
         """Written together or apart, or by its acronym, or as the acronym of what stands here."""
@@ -109,15 +123,15 @@ class Wording:
             return True
         longs = self._acronyms.get(words[0], ()) if len(words) == 1 else ()
         shorts = self._short.get(" ".join(words), ())
-        return any(self.count(long) for long in longs) or any(short in self.words for short in shorts)
+        return any(map(self.holds, longs)) or not self._vocabulary.isdisjoint(shorts)
 
     def _holds_joined(self, letters: str, apart: int, before: str = "") -> bool:
         """Whether ``letters`` stand here as one word, or as up to ``apart`` neighbours."""
-        if letters in self.words and (not before or self.count(f"{before} {letters}") > 0):
+        if letters in self._vocabulary and (not before or self.holds(f"{before} {letters}")):
             return True
         if apart < 2:
             return False
-        heads = (letters[:end] for end in range(1, len(letters)) if letters[:end] in self.words)
+        heads = [head for end in range(1, len(letters)) if (head := letters[:end]) in self._vocabulary]
         return any(self._holds_joined(letters[len(h) :], apart - 1, f"{before} {h}".lstrip()) for h in heads)
 
     def _covered_by_acronyms(self, words: list[str]) -> set[int]:
@@ -125,11 +139,11 @@ class Wording:
         covered: set[int] = set()
         if not self._acronyms:
             return covered
-        for start in range(len(words)):
-            if any(self.count(long) for long in self._acronyms.get(words[start], ())):
+        for start, word in enumerate(words):
+            if any(map(self.holds, self._acronyms.get(word, ()))):
                 covered.add(start)
             for end in range(start + 2, len(words) + 1):
-                if any(short in self.words for short in self._short.get(" ".join(words[start:end]), ())):
+                if not self._vocabulary.isdisjoint(self._short.get(" ".join(words[start:end]), ())):
                     covered.update(range(start, end))
         return covered
 
@@ -140,9 +154,6 @@ class Wording:
             if len(word) >= _STEM:
                 families[word[:_STEM]].append(word)
         return families
-
-    def _idf(self, word: str) -> float:
-        return float(self._model.word_idf[self._model.word_ids.get(word, -1)])
 
 
 def positions(phrase: str, tokens: str, most: int | None = None) -> list[int]:

@@ -16,17 +16,20 @@ from worker.neighbourhood import LocalGraph, Pair
 from worker.resolve import Resolved
 
 
-def pose(pair: Pair, graph: LocalGraph, parameters: Parameters, *, whole_members: bool = False) -> Problem:
+def pose(
+    pair: Pair, graph: LocalGraph, parameters: Parameters, *, whole_members: bool = False, counted: bool = False
+) -> Problem:
     """The candidates stand first in the graph; of its other phrases (full graph) nothing needs to be known.
 
-    ``whole_members`` gives each document of a set a g0 of 1 instead of its share of 1.
+    ``whole_members`` gives each document of a set a g0 of 1 instead of its share of 1. Unless occurrences are to be
+    ``counted``, it is only said whether there are any.
     """
     a, b, found = pair.a, pair.b, pair.candidates
     model = a.reader.model
     numbers = found.numbers
     values = {
-        **_of_side("a", a, found, found.edges_a),
-        **_of_side("b", b, found, found.edges_b),
+        **_of_side("a", a, found, found.edges_a, counted),
+        **_of_side("b", b, found, found.edges_b, counted),
         **_topics(a, b, found),
         "frequency": _of_model(model.frequency, numbers),
         "quality": _of_model(model.quality, numbers),
@@ -45,17 +48,20 @@ def pose(pair: Pair, graph: LocalGraph, parameters: Parameters, *, whole_members
         graph=graph.graph,
         side_a=_seed(graph.own_a, whole_members),
         side_b=_seed(graph.own_b, whole_members),
-        tokens_a=_words(a),
-        tokens_b=_words(b),
+        tokens_a=a.words,
+        tokens_b=b.words,
         documents=model.documents,
         word_frequency=lambda word: int(model.word_frequency[model.word_ids[word]]) if word in model.word_ids else 0,
         **arrays,
     )
 
 
-def _of_side(letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+def _of_side(
+    letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64], counted: bool
+) -> dict[str, NDArray[Any]]:
     """What is known of each phrase on one side."""
-    occurs = np.array([side.wording.count(p) for p in found.phrases], dtype=np.int64)
+    seen = side.wording.count if counted else side.wording.holds
+    occurs = np.array([seen(p) for p in found.phrases], dtype=np.int64)
     worded = np.ones(len(occurs))
     lacking = np.flatnonzero(occurs == 0)
     worded[lacking] = side.wording.partial([found.phrases[i] for i in lacking])
@@ -77,10 +83,6 @@ def _of_model(array: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
 def _members(phrases: Sequence[str], side: Sequence[str]) -> NDArray[np.bool_]:
     chosen = set(side)
     return np.array([p in chosen for p in phrases], dtype=bool)
-
-
-def _words(side: Resolved) -> list[str]:
-    return [word for document in side.documents for word in document.tokens.split()]
 
 
 def _seed(columns: NDArray[np.int64], whole: bool) -> Seed:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +77,17 @@ class Resolved:
         return {phrase: score / top for phrase, score in best}
 
     @cached_property
+    def _texts(self) -> list[list[str]]:
+        return [d.tokens.split() for d in self.documents]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The lemmas of all its documents, one after another."""
+        return self._texts[0] if len(self._texts) == 1 else list(chain.from_iterable(self._texts))
+
+    @cached_property
     def wording(self) -> Wording:
-        return Wording([d.tokens for d in self.documents], self.reader.model)
+        return Wording([d.tokens for d in self.documents], self.reader.model, self.words)
 
     def edges(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """BM25 of each phrase in each document of the side where its segmentation holds it, else 0.
@@ -97,10 +107,9 @@ class Resolved:
         """Where each document of the side stands among the topics: unit vectors, shape (documents, dimensions)."""
         model = self.reader.model
         known, unseen = model.word_ids, len(model.words)
-        texts = [d.tokens.split() for d in self.documents]
-        lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        words = np.array([known.get(word, unseen) for text in texts for word in text], dtype=np.int64)
-        document = np.repeat(np.arange(len(texts)), lengths)
+        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
+        words = np.fromiter(map(known.get, self.words, repeat(unseen)), dtype=np.int64, count=len(self.words))
+        document = np.repeat(np.arange(len(lengths)), lengths)
         return model.topics.places(words, document, lengths).astype(np.float64)
 
     def info(self) -> SideInfo:

@@ -49,16 +49,15 @@ def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
         acl=tuple(packed["acl"]),
         extra=packed["extra"],
     )
-    salient = tuple(
-        Salient(phrase, salience, count, tuple((field, start, end) for field, start, end in at))
-        for phrase, salience, count, at in packed["salient"]
-    )
+    salient = [
+        Salient(phrase, salience, count, tuple(map(tuple, at))) for phrase, salience, count, at in packed["salient"]
+    ]
     return AnalysedDocument(
         document=document,
         tokens=packed["tokens"],
         phrases=tuple(packed["phrases"]),
         weights=tuple(np.frombuffer(base64.b64decode(packed["weights"]), dtype="<f4").tolist()),
-        salient=salient,
+        salient=tuple(salient),
         degree=packed["degree"],
         version=packed["version"],
     )
