@@ -24,9 +24,9 @@ lint: .venv/dev.stamp
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy --strict $(TYPED)
 
-# Kills processes and servers in the middle of their work; minutes, not seconds.
+# Kills processes and servers in the middle of their work; minutes, not seconds. Ends with a table (--json FILE).
 faults: .venv/dev.stamp elasticsearch
-	@PHRASECOM_TEST_WORLDS=100 $(BIN)/python -m pytest -W error tests/faults $(ARGS)
+	@$(BIN)/python -m tests.faults.run $(ARGS)
 
 # A running service under load; counts errors, prints latencies.
 load: .venv/dev.stamp elasticsearch
