@@ -33,6 +33,7 @@ class Proxy:
         self.cut_after = b""
         """The answer to the next request that begins like this is lost, once."""
         self.done: dict[str, int] = {"delayed": 0, "cut": 0, "refused": 0}
+        self.connections = 0
         self.dice = random.Random(seed)
         self._server = _Server(("127.0.0.1", 0), self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -67,6 +68,7 @@ class _Passing(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         proxy: Proxy = self.server.proxy  # type: ignore[attr-defined]
         caller: socket.socket = self.request
+        proxy.connections += 1
         with socket.create_connection(proxy.target) as server:
             losing = threading.Event()
             back = threading.Thread(target=_answers, args=(proxy, server, caller, losing), daemon=True)

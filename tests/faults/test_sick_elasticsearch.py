@@ -14,6 +14,7 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.errors import EngineUnavailable
 from tests.faults import corpus
 from tests.faults.crowd import Crowd, Endings
 from tests.faults.house import PATIENCE, House, seconds_until
@@ -119,8 +120,23 @@ def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
     keep(row)
     assert not any(early), "the index took documents while it was closed"
     assert not watch.wrong and not crowd.wrong, (watch.wrong[:3], crowd.wrong[:3])
-    assert "503" not in watch.seen, "reading needs no writing"
+    assert set(watch.refused) <= {"/readyz"}, "reading needs no writing"
     assert row.accepted == JOBS == row.finished and row.adds_up() and not missing, (row, missing)
+
+
+def test_a_server_that_hangs_is_not_tried_out_by_everybody(elasticsearch_url: str) -> None:
+    with Proxy(elasticsearch_url) as proxy:
+        proxy.delay = 60.0
+        with open_engine(proxy.url, timeout=1.0, pause=600.0) as engine:
+            with pytest.raises(EngineUnavailable):
+                engine.indexes()
+            asked = proxy.heal()["delayed"]
+            for _ in range(20):
+                with pytest.raises(EngineUnavailable, match="a moment ago"):
+                    engine.indexes()
+            assert asked and proxy.connections == 1
+        with open_engine(proxy.url, timeout=60.0, pause=0.01) as engine:
+            assert isinstance(engine.indexes(), list)
 
 
 def test_a_build_whose_last_answer_is_lost_is_not_undone(elasticsearch_url: str) -> None:

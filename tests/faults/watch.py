@@ -30,6 +30,8 @@ class Watch:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._loop, daemon=True, name="watch")
         self.seen: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        """Paths where somebody was told to come back."""
         self.wrong: list[str] = []
         self.slowest = 0.0
 
@@ -61,7 +63,10 @@ class Watch:
 
     def _judge(self, path: str, reply: Reply) -> None:
         self.seen[f"{reply.status}"] += 1
-        if reply.status in GOOD or (reply.status in TOLD and "retry-after" in reply.headers):
+        if reply.status in GOOD:
+            return
+        if reply.status in TOLD and "retry-after" in reply.headers:
+            self.refused[path] += 1
             return
         self.wrong.append(f"{path}: {reply.status} {reply.body[:300]!r}")
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 from elasticsearch import (
@@ -67,8 +68,8 @@ class Connection:
         if self.hang.now():
             raise self.unavailable("no answer in time a moment ago")
         try:
-            yield
-            self.hang.over()
+            with self.hang:
+                yield
         except NotFoundError:
             raise
         except UnsupportedProductError as error:
@@ -81,8 +82,6 @@ class Connection:
         except ApiError as error:
             raise _told(self.url, error) from error
         except TransportError as error:
-            if isinstance(error, ConnectionTimeout):
-                self.hang.begin()
             raise self.unavailable(_first_line(error)) from error
 
     def ping(self) -> None:
@@ -124,12 +123,13 @@ class Hang:
         self._until = 0.0
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
-        with self._lock:
-            self._until = time.monotonic() + self.pause if self.pause else 0.0
+    def __enter__(self) -> None:
+        """Around each request: any end but a time-out shows that the server lives."""
 
-    def over(self) -> None:
-        self._until = 0.0
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        hangs = self.pause and isinstance(error, ConnectionTimeout)
+        with self._lock:
+            self._until = time.monotonic() + self.pause if hangs else 0.0
 
     def now(self) -> bool:
         if not self._until:
