@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from indexer.documents import Document
@@ -19,7 +20,7 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvz", "aeiou"
 
 @dataclass
 class World:
-    seed: int
+    seeds: tuple[int, ...]
     documents: dict[str, Document] = field(default_factory=dict)
     secrets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Document -> strings that stand in it, and in no document of another acl."""
@@ -34,14 +35,26 @@ class World:
         return {s for id, mine in self.secrets.items() if not self.readable(id, groups) for s in mine} - known
 
 
-def world(seed: int, size: int = 36) -> World:
+def together(seeds: Sequence[int]) -> World:
+    """Several worlds in one index: each has documents and groups of its own, and hides them from the others, too."""
+    whole = World(tuple(seeds))
+    for seed in seeds:
+        one = world(seed, mark=f"w{seed}")
+        whole.documents |= one.documents
+        whole.secrets |= one.secrets
+    return whole
+
+
+def world(seed: int, size: int = 36, mark: str = "") -> World:
+    """``mark``: what the names of its documents and groups begin with."""
     dice = random.Random(seed)
-    made = World(seed)
-    acls = [tuple(sorted(dice.sample(GROUPS, dice.choice((1, 1, 2))))) for _ in range(4)]
+    made = World((seed,))
+    groups = [mark + group for group in GROUPS]
+    acls = [tuple(sorted(dice.sample(groups, dice.choice((1, 1, 2))))) for _ in range(4)]
     words: dict[tuple[str, ...], Secret] = {acl: Secret(dice) for acl in dict.fromkeys(acls)}
     for number in range(size):
         acl = dice.choice(acls) if dice.random() < 0.5 else ()
-        document, secrets = _document(dice, f"d{number}", acl, words.get(acl))
+        document, secrets = _document(dice, f"{mark}d{number}", acl, words.get(acl))
         made.documents[document.id] = document
         made.secrets[document.id] = secrets
     return made
