@@ -9,9 +9,9 @@ A phrase in both texts is common. For one that a holds and b lacks three kinds o
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
-Lists are ranked by salience, an implied phrase also by how certain it is. A phrase of very many documents
-("training", "accuracy") tells a reader little unless it is what a text is about: such *obvious* phrases
-stand at the end of their list.
+Lists are ranked by salience, common phrases by that on both sides and by how certain they are. A phrase
+of very many documents ("training", "accuracy") tells a reader little unless it is what a text is about:
+such *obvious* phrases stand at the end of their list.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     relevance = ready.calibration.relative(f)
     return Sorting(
         phrases=problem.phrases,
-        common=_rank(
-            problem, common, np.maximum(problem.salience_a, problem.salience_b) * _certainty(margin), TELLING_COMMON
-        ),
+        common=_rank(problem, common, _about(problem) * _certainty(margin), TELLING_COMMON),
         distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), TELLING_DISTINCT),
         distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), TELLING_DISTINCT),
         relevance_a=relevance[:, 0],
@@ -87,6 +85,12 @@ def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
         return calibration.alone.f, int(calibration.alone.iterations[0]), 1
     solution = solve_common(ready.graph, calibration.seeds, ready.in_a, ready.in_b, p).solution
     return solution.f, int(solution.inner[0]), int(solution.outer[0])
+
+
+def _about(problem: Problem) -> Floats:
+    """How much both sides are about each phrase, in [0, 1]: the larger salience counts twice the smaller."""
+    a, b = problem.salience_a, problem.salience_b
+    return np.asarray((2 * np.maximum(a, b) + np.minimum(a, b)) / 3, dtype=np.float64)
 
 
 def _known(problem: Problem, salience: Floats) -> Floats:
