@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -190,14 +190,16 @@ def fidelity_command(
 @click.option("--cases", default=200, show_default=True, help="Masked phrases on each corpus.")
 @click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
 @_run_options
+@click.option("--report", type=click.File("w", lazy=True), help="Write a page of Markdown tables too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def all_command(
     data: Path, pairs: int, cases: int, half: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
-    as_json: bool, **given: str | None,
+    report: TextIO | None, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
     """Everything: all sets, all methods, masked phrases, and the table of goals."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
+    from worker.evaluate.report import markdown
     from worker.evaluate.whole import evaluate_all
 
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
@@ -205,6 +207,8 @@ def all_command(
             engine, data, runs_of(methods, presets),
             pairs=pairs, cases=cases, seed=seed, half=half, progress=bars,
         )  # fmt: skip
+    if report:
+        report.write(markdown(found))
     if as_json:
         print_json(found)
         return 0

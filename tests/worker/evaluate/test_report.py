@@ -1,0 +1,52 @@
+"""The page of results: everything that was measured stands in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.worker.conftest import INDEX
+from tests.worker.evaluate.test_keywords import pairs as pairs  # the fixture
+from worker.comparer import Comparer
+from worker.evaluate.goals import KEYWORD_GOALS, MASKED_GOALS, ahead, judged
+from worker.evaluate.gold import Pair
+from worker.evaluate.keywords import Run, evaluate_keywords
+from worker.evaluate.masked import evaluate_masked, masked_cases
+from worker.evaluate.report import markdown
+
+RUNS = [Run("cda", "default"), Run("cda", "paper"), Run("containment", "default")]
+AGAINST = ("containment", "cda/paper")
+
+
+@pytest.fixture(scope="module")
+def page(local: Comparer, pairs: list[Pair]) -> str:
+    keywords = evaluate_keywords(local, INDEX, pairs, RUNS, resamples=5)
+    cases = masked_cases(local.engine.open(INDEX), 4, 1)
+    masked = evaluate_masked(local, INDEX, cases, RUNS, seed=1)
+    return markdown(
+        {
+            "half": "report",
+            "seed": 1,
+            "keywords": {"papers": keywords},
+            "random": {"papers": evaluate_keywords(local, INDEX, pairs[:3], RUNS, resamples=2)},
+            "ahead": {"papers": ahead(keywords)},
+            "masked": {"papers": masked},
+            "goals": judged(KEYWORD_GOALS, keywords, AGAINST) + judged(MASKED_GOALS, masked, AGAINST),
+        }
+    )
+
+
+def test_every_goal_is_a_row(page: str) -> None:
+    for goal in (*KEYWORD_GOALS, *MASKED_GOALS):
+        assert f"\n| {goal.measure} |" in page
+
+
+def test_every_method_is_a_row_of_every_table(page: str) -> None:
+    tables = page.count("| method |")
+    assert tables == 3
+    assert all(page.count(f"\n| {run.name} |") == tables for run in RUNS)
+
+
+def test_all_rows_of_a_table_are_as_wide_as_its_head(page: str) -> None:
+    for part in page.split("\n\n"):
+        rows = [line for line in part.splitlines() if line.startswith("|")]
+        assert len({row.count("|") for row in rows}) <= 1
