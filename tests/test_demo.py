@@ -78,9 +78,9 @@ def test_however_it_is_ended_no_process_is_left(running: subprocess.Popen[str], 
     assert "worker" in names
     assert "serve" in names
     running.send_signal(how)
-    running.wait(60)
+    running.wait(300)
     assert running.returncode == (0 if how != signal.SIGKILL else -signal.SIGKILL)
-    _, alive = psutil.wait_procs(family, timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=300)
     assert alive == []
 
 
@@ -90,7 +90,7 @@ def test_a_port_in_use_is_one_line_with_the_fix(place: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         demo = start(place, "--port", str(port))
-        out, err = demo.communicate(timeout=60)
+        out, err = demo.communicate(timeout=300)
     assert (demo.returncode, out) == (2, "")
     assert err == (
         f"phrasecom: port {port} cannot be used: Address already in use; "

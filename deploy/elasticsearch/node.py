@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from indexer.ports import free_port
 
 HERE = Path(__file__).resolve().parent
 LOG4J = """status = error
@@ -37,13 +38,6 @@ rootLogger.appenderRef.console.ref = console
 
 class NodeError(Exception):
     """The node did not start; the message names the reason or the log."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def assembled_home() -> Path:

@@ -29,7 +29,7 @@ def home(elasticsearch_url: str) -> Path:
 
 
 def ends(pid: int) -> bool:
-    for _ in range(300):
+    for _ in range(3000):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
@@ -40,7 +40,7 @@ def ends(pid: int) -> bool:
 
 def answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=120) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

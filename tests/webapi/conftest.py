@@ -6,8 +6,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shutil
-import socket
 import subprocess
 import sys
 import uuid
@@ -19,12 +19,16 @@ import pytest
 
 from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.ports import free_port as free_port
 from tests.worker.jobs.conftest import ROOT, config, corpus, documents, shared_config, start, until, worker
 from tests.worker.jobs.doubles import PREFIX, VALKEY
 from webapi.client import Client
 from worker.config import WorkConfig
 
 Serve = Callable[..., "Served"]
+WAIT = {"Prefer": "wait=60"}
+"""For an answer that must come: servers started here allow to wait so long, for the sake of busy machines."""
+_LISTENING = re.compile(r"Listening at: (http://[\w.:]+)")
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Served:
     log: Path
 
     def client(self) -> Client:
-        return Client(self.url)
+        return Client(self.url, timeout=180)
 
 
 @pytest.fixture
@@ -122,32 +126,28 @@ def inline(inline_server: Served) -> Iterator[Client]:
 
 
 def started(config: WorkConfig, settings: Mapping[str, object], log: Path, environment: dict[str, str]) -> Served:
-    port = free_port()
-    written, given = json.dumps(dataclasses.asdict(config)), json.dumps({"port": port, **settings})
+    written = json.dumps(dataclasses.asdict(config))
+    given = json.dumps({"port": 0, "max_wait_seconds": 60, **settings})
     command = [sys.executable, "-m", "tests.webapi.run_server", written, given]
     with log.open("wb") as out:
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=out, stderr=out, env=os.environ | environment | {"PYTHONPATH": "."}
         )
-    served = Served(f"http://127.0.0.1:{port}", process, log)
-    until(lambda: _up(served), 60, lambda: log.read_text(errors="replace"))
+    until(lambda: _LISTENING.search(log.read_text(errors="replace")), why=lambda: log.read_text(errors="replace"))
+    found = _LISTENING.search(log.read_text(errors="replace"))
+    assert found is not None
+    served = Served(found[1], process, log)
+    until(lambda: _up(served), why=lambda: log.read_text(errors="replace"))
     return served
 
 
 def stop(served: Served) -> None:
     served.process.terminate()
     try:
-        served.process.wait(timeout=30)
+        served.process.wait(timeout=120)
     except subprocess.TimeoutExpired:
         served.process.kill()
         served.process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
 
 
 def _up(served: Served) -> bool:

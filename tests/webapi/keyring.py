@@ -61,7 +61,7 @@ class Inside:
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> TestResponse:
         sent = (
-            {"Prefer": "wait=10"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {}) | dict(headers or {})
+            {"Prefer": "wait=60"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {}) | dict(headers or {})
         )
         client: FlaskClient = self.app.test_client()
         return (
@@ -88,7 +88,7 @@ def inside(
     engine: Path | Engine, ring: Ring | None = None, config: WorkConfig | None = None, **settings: Any
 ) -> Inside:
     """An app on an open engine or an embedded one; computes by itself unless the config names a Redis."""
-    given = load_settings(keys_file=str(ring.path) if ring else None, max_wait_seconds=30, **settings)
+    given = load_settings(keys_file=str(ring.path) if ring else None, max_wait_seconds=60, **settings)
     if isinstance(engine, Engine):
         return Inside(create_app(given, service=Service(config or WorkConfig(), engine=engine)))
     return Inside(create_app(given, service=Service(config or WorkConfig(engine=str(engine)))))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.webapi.conftest import Serve
-from tests.worker.jobs.conftest import Start, computed, tagged, until
+from tests.webapi.conftest import WAIT, Serve
+from tests.worker.jobs.conftest import Start, computed, let_go, tagged, until
 from webapi.client import ApiError, Client, Reply
 from worker.config import WorkConfig
 
@@ -25,7 +25,7 @@ def post(client: Client, words: str, headers: dict[str, str] | None = None) -> R
 
 
 def test_an_answer_comes_at_once_and_again_from_the_cache(client: Client) -> None:
-    first = post(client, "plain", {"Prefer": "wait=10"})
+    first = post(client, "plain", WAIT)
     assert (first.status, first.headers["x-cache"]) == (200, "miss")
     again = post(client, "plain")
     assert (again.status, again.headers["x-cache"]) == (200, "local")
@@ -39,30 +39,33 @@ def test_an_answer_comes_at_once_and_again_from_the_cache(client: Client) -> Non
 
 def test_another_process_finds_the_answer_in_the_store(client: Client, serve: Serve) -> None:
     with serve().client() as other:
-        post(client, "plain", {"Prefer": "wait=10"})
+        post(client, "plain", WAIT)
         assert post(other, "plain").headers["x-cache"] == "hit"
 
 
 def test_respond_async_is_202_with_a_place_to_ask(client: Client) -> None:
-    reply = post(client, "sleep=1 steps=4", ASYNC)
+    reply = post(client, "hold=1", ASYNC)
     assert reply.status == 202
     assert reply.headers["retry-after"] == "1"
     assert reply.json()["state"] in ("queued", "running")
     place = reply.headers["location"]
     assert place == f"/v1/comparisons/{reply.json()['id']}"
+    assert client.request("GET", place).status == 202
+    let_go("hold=1")
     until(lambda: client.request("GET", place).status == 200)
 
 
 def test_past_the_wait_it_is_202_and_the_same_question_joins(client: Client) -> None:
-    first, second = post(client, "sleep=4"), post(client, "sleep=4")
+    first, second = post(client, "hold=1"), post(client, "hold=1")
     assert (first.status, second.status) == (202, 202)
     assert first.json()["id"] == second.json()["id"]
-    assert post(client, "sleep=4", {"Prefer": "wait=10"}).status == 200
-    assert computed("sleep=4") == 1
+    let_go("hold=1")
+    assert post(client, "hold=1", WAIT).status == 200
+    assert computed("hold=1") == 1
 
 
 def test_an_unchanged_answer_is_304(client: Client) -> None:
-    first = post(client, "plain", {"Prefer": "wait=10"})
+    first = post(client, "plain", WAIT)
     place, etag = first.headers["content-location"], first.headers["etag"]
     same = client.request("GET", place, headers={"If-None-Match": etag})
     assert (same.status, same.body, same.headers["etag"]) == (304, b"", etag)
@@ -70,7 +73,7 @@ def test_an_unchanged_answer_is_304(client: Client) -> None:
 
 
 def test_whoever_leaves_last_stops_the_work(client: Client) -> None:
-    place = post(client, "sleep=60 steps=600", ASYNC).headers["location"]
+    place = post(client, "hold=1", ASYNC).headers["location"]
     until(lambda: client.call("GET", place)["state"] == "running")
     assert client.request("DELETE", place).status == 200
     until(lambda: client.request("GET", place).status == 409)
@@ -81,18 +84,19 @@ def test_an_expired_answer_is_gone_and_can_be_asked_again(serve: Serve, start: S
     short = replace(config, limits=replace(config.limits, answer_ttl=0.5))
     start(changed=short)
     with serve(short).client() as client:
-        place = post(client, "plain", {"Prefer": "wait=10"}).headers["content-location"]
+        place = post(client, "hold=1", ASYNC).headers["location"]
+        let_go("hold=1", 2)
         until(lambda: client.request("GET", place).status == 410)
         assert client.request("GET", place).json()["code"] == "expired"
-        assert post(client, "plain", {"Prefer": "wait=10"}).status == 200
-    assert computed("plain") == 2
+        assert post(client, "hold=1", ASYNC).status in (200, 202)
+        until(lambda: computed("hold=1") == 2)
 
 
 def test_a_failed_job_reads_like_the_error_itself(client: Client) -> None:
-    reply = post(client, "fail=BadParameter", {"Prefer": "wait=10"})
+    reply = post(client, "fail=BadParameter", WAIT)
     assert (reply.status, reply.headers["content-type"]) == (400, "application/problem+json")
     assert reply.json()["code"] == "bad-parameter" and reply.json()["state"] == "failed"
-    crash = post(client, "crash=1", {"Prefer": "wait=10"})
+    crash = post(client, "crash=1", WAIT)
     assert crash.status == 500 and b"secret" not in crash.body
 
 
@@ -110,12 +114,12 @@ def test_500_equal_cold_requests_run_one_computation(client: Client) -> None:
 def test_past_the_cap_on_waiting_it_is_202_at_once_and_cached_answers_still_come(worker: None, serve: Serve) -> None:
     served = serve(max_waiting=2, threads=8)
     with served.client() as client:
-        post(client, "plain", {"Prefer": "wait=10"})
+        post(client, "plain", WAIT)
         with ThreadPoolExecutor(3) as pool:
 
             def wait_for(n: int) -> int:
                 with served.client() as own:
-                    return post(own, f"sleep=3 n{n}", {"Prefer": "wait=10"}).status
+                    return post(own, f"hold=1 n{n}", WAIT).status
 
             waiting = [pool.submit(wait_for, n) for n in range(2)]
             until(lambda: "phrasecom_waiting_requests 2" in client.request("GET", "/metrics").body.decode())
@@ -123,17 +127,21 @@ def test_past_the_cap_on_waiting_it_is_202_at_once_and_cached_answers_still_come
             assert third.result() == 202
             assert not any(one.done() for one in waiting)
             assert post(client, "plain").status == 200
-            assert {one.result() for one in waiting} <= {200, 202}
+            for n in range(3):
+                let_go(f"hold=1 n{n}")
+            assert {one.result() for one in waiting} == {200}
 
 
 def test_a_stopping_server_finishes_running_requests(worker: None, serve: Serve) -> None:
     served = serve()
     with ThreadPoolExecutor(1) as pool, served.client() as client:
-        running = pool.submit(post, client, "sleep=3", {"Prefer": "wait=10"})
-        until(lambda: computed("sleep=3") == 1)
+        running = pool.submit(post, client, "hold=1", WAIT)
+        until(lambda: computed("hold=1") == 1)
         served.process.send_signal(signal.SIGTERM)
+        until(lambda: "Handling signal: term" in served.log.read_text())
+        let_go("hold=1")
         assert running.result().status == 200
-        assert served.process.wait(timeout=30) == 0
+        assert served.process.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize(
@@ -188,12 +196,13 @@ def test_a_body_too_large_is_413_and_a_form_is_415(inline: Client) -> None:
     assert (form.status, form.json()["code"]) == (415, "unsupported-media-type")
 
 
-def test_inline_answers_without_redis(inline: Client) -> None:
-    answer = inline.compare("papers", "d1", {"query": "plain"})
+def test_inline_answers_without_redis(inline: Client, config: WorkConfig) -> None:
+    answer = inline.compare("papers", "d1", {"query": tagged("plain")})
     assert answer["a"]["ids"] == ["d1"]
     assert inline.request("POST", "/v1/comparisons", asked()).headers["x-cache"] == "local"
-    slow = inline.request("POST", "/v1/comparisons", asked("sleep=1 steps=5"), ASYNC)
+    slow = inline.request("POST", "/v1/comparisons", asked("hold=1 steps=5"), ASYNC)
     assert slow.status == 202
+    let_go("hold=1 steps=5", 5)
     until(lambda: inline.request("GET", slow.headers["location"]).status == 200)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.worker.jobs.conftest import tagged, until
+from tests.worker.jobs.conftest import let_go, tagged, until
 from webapi.client import ApiError, Client
 
 HITS = ["d1", "d2", "d3"]
@@ -40,29 +42,37 @@ def test_the_rest_of_the_page_a_document_and_the_hit_above(real: Client) -> None
 
 
 def test_hits_arrive_one_by_one(client: Client) -> None:
-    asked = {"index": "papers", "query": tagged("sleep=1 steps=2"), "hits": HITS}
+    asked = {"index": "papers", "query": tagged("hold=1"), "hits": HITS}
     first = client.request("POST", "/v1/explanations", asked, {"Prefer": "respond-async"})
     assert first.status == 202
     assert [entry["hit"] for entry in first.json()["explanations"]] == HITS
     place = first.headers["location"]
-    seen: set[int] = set()
+    last = f"/v1/comparisons/{first.json()['id']}.2"
 
-    def done() -> bool:
-        reply = client.request("GET", place)
-        entries = reply.json()["explanations"]
-        ready = [entry for entry in entries if entry["state"] == "done"]
-        assert all(entry["comparison"]["a"]["ids"] == [entry["hit"]] for entry in ready)
-        for entry in ready:
+    def ready() -> list[Any]:
+        entries = client.call("GET", place)["explanations"]
+        return [entry for entry in entries if entry["state"] == "done"]
+
+    for number in (1, 2):
+        let_go("hold=1", number)
+        until(lambda least=number: len(ready()) >= least)
+        shown = ready()
+        assert [entry["hit"] for entry in shown] == HITS[:number]
+        for entry in shown:
+            assert entry["comparison"]["a"]["ids"] == [entry["hit"]]
             assert client.call("GET", f"/v1/comparisons/{entry['comparison']['id']}") == entry["comparison"]
-        seen.add(len(ready))
-        return reply.status == 200
+        assert client.request("GET", last).status == client.request("GET", place).status == 202
+    let_go("hold=1", 3)
+    until(lambda: client.request("GET", place).status == 200)
+    assert len(ready()) == 3 and client.request("GET", last).status == 200
 
-    until(done)
-    assert {1, 2, 3} <= seen
-    pending = client.request("POST", "/v1/explanations", {**asked, "query": tagged("sleep=9")}, {"Prefer": "wait=0"})
-    last = f"/v1/comparisons/{pending.json()['id']}.2"
-    assert client.request("GET", last).status == 202
-    assert client.request("DELETE", pending.headers["location"]).status == 200
+
+def test_a_page_nobody_waits_for_any_more_is_left(client: Client) -> None:
+    asked = {"index": "papers", "query": tagged("hold=1"), "hits": HITS}
+    place = client.request("POST", "/v1/explanations", asked, {"Prefer": "wait=0"}).headers["location"]
+    assert client.request("DELETE", place).status == 200
+    let_go("hold=1", 3)
+    until(lambda: client.request("GET", place).status == 409)
 
 
 @pytest.mark.parametrize(

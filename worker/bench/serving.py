@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from indexer.ports import free_port
 from worker.bench import probe
 from worker.bench.rows import Figures
 from worker.bench.setting import EMBEDDED, Setting, Unmeasured
@@ -111,7 +111,7 @@ def _asked(port: int, question: Mapping[str, object]) -> tuple[str, int]:
 
 @contextmanager
 def _service(engine: str) -> Iterator[int]:
-    port = _free_port()
+    port = free_port()
     command = ["-m", "indexer", "serve", "--inline", "--engine", engine, "--port", str(port)]
     with _running([*command, "--threads", str(THREADS), "--log-level", "error"], port, "/readyz"):
         yield port
@@ -119,7 +119,7 @@ def _service(engine: str) -> Iterator[int]:
 
 @contextmanager
 def _bare(size: int) -> Iterator[int]:
-    port = _free_port()
+    port = free_port()
     command = ["-m", "gunicorn", "--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS)]
     command += ["--timeout", "0", "--keep-alive", "15", "--bind", f"127.0.0.1:{port}", "--log-level", "error"]
     with _running([*command, f"worker.bench.bare:make({size})"], port, "/"):
@@ -150,9 +150,3 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     raise Unmeasured("the server did not start")
-
-
-def _free_port() -> int:
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return int(door.getsockname()[1])

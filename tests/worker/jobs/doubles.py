@@ -1,7 +1,8 @@
 """A stand-in for the computation, so that jobs can be made to last, to fail and to kill their worker.
 
-What it does is written in the query of side b, words apart: ``sleep=2 steps=4`` sleeps two
-seconds in four steps, ``kill=2`` kills its own process in the first two attempts, ``fail=…`` raises.
+What it does is written in the query of side b, words apart: ``hold=1`` waits until the test lets it go on,
+``steps=4`` tells its progress in four steps (and waits in each, where it holds), ``sleep=2`` sleeps two seconds,
+``kill=2`` kills its own process in the first two attempts, ``fail=…`` raises.
 Every computation is counted in Valkey under ``computed:<prefix>:<query>``.
 """
 
@@ -30,6 +31,18 @@ def counters() -> redis.Redis:
 
 def count_name(words: str) -> str:
     return f"computed:{os.environ[PREFIX]}:{words}"
+
+
+def gate_name(words: str) -> str:
+    """Holds how often whoever asked these words may go on."""
+    return f"gate:{words}"
+
+
+def may_go_on(words: str, turn: int) -> bool:
+    """By what was said of these very words, or of all that end with the same one (a test's tag)."""
+    with counters() as client:
+        said = client.mget(gate_name(words), gate_name(words.split()[-1]))
+    return any(isinstance(most, bytes) and int(most) >= turn for most in said)
 
 
 @dataclass(frozen=True)
@@ -78,4 +91,8 @@ class Comparer:
             if progress:
                 progress(step / steps, f"step {step}")
             time.sleep(float(orders.get("sleep", 0)) / steps)
+            while "hold" in orders and not may_go_on(words, computed + step):
+                time.sleep(0.02)
+                if progress:
+                    progress(step / steps, f"step {step}")
         return Comparison(question, computed, self.engine.open(question.index).info.epoch)

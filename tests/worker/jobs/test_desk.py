@@ -47,7 +47,7 @@ def pair(a: str, b: str, caller: Caller) -> Asked:
 def done(desk: Desk, asked: Asked, caller: Caller) -> str:
     ticket = desk.ask(asked, caller)
     desk.service.run_here(ticket.id)
-    assert desk.wait(ticket, caller, 10).kept is not None
+    assert desk.wait(ticket, caller, 120).kept is not None
     desk.local.forget(ticket.id)
     return ticket.id
 

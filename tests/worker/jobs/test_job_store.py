@@ -41,7 +41,7 @@ def state(store: JobStore, id: str = "job") -> str | None:
 
 def after(check: Callable[[], bool]) -> None:
     """Wait until it holds (store clocks cannot be turned)."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not check():
         assert time.monotonic() < deadline
         time.sleep(0.01)
