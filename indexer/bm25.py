@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -76,11 +75,6 @@ class Weigher:
 
     statistics: EpochStatistics
 
-    @cached_property
-    def word_idf(self) -> NDArray[np.float64]:
-        """idf of every word of the epoch, shape (words,)."""
-        return idf(self.statistics.word_frequency, self.statistics.documents)
-
     def phrases(self, tokens: Iterable[str] | Mapping[str, int], phrases: Sequence[str]) -> NDArray[np.float64]:
         """The weight of each phrase in one document, shape (phrases,).
 
@@ -90,9 +84,9 @@ class Weigher:
         """
         counts = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         length, known = sum(counts.values()), self.statistics.word_ids
-        unseen = float(idf(1, self.statistics.documents))
         words = list(counts)
-        rarity = np.array([self.word_idf[known[word]] if word in known else unseen for word in words])
+        frequency = [self.statistics.word_frequency[known[word]] if word in known else 1 for word in words]
+        rarity = idf(frequency, self.statistics.documents)
         weights = rarity * saturation([counts[word] for word in words], length, self.statistics.average_length)
         of_word = dict(zip(words, weights.tolist(), strict=True))
         return np.array([sum(of_word.get(word, 0.0) for word in phrase_words(p)) for p in phrases], dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Candidates:
         degrees = np.where(numbers >= 0, model.degree[numbers], 0.0) if len(phrases) else np.zeros(0)
         return cls(of_a, of_b, phrases, numbers, degrees, a.edges(phrases), b.edges(phrases))
 
-    @property
+    @cached_property
     def sent(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What each side sends along each phrase at first: its mean weight over the degree, shape (phrases,)."""
         a, b = (self._over_degrees(edges.mean(axis=1)) for edges in (self.edges_a, self.edges_b))

@@ -57,7 +57,7 @@ class LocalGraph:
     @property
     def third(self) -> int:
         """How many documents belong to neither side."""
-        return len(self.ids) - len(np.union1d(self.own_a, self.own_b))
+        return len(self.ids) - len({*self.own_a.tolist(), *self.own_b.tolist()})
 
     def indexed(self) -> list[str]:
         """The ids of its documents, without guests."""
@@ -174,9 +174,10 @@ class _Edges:
         own = [np.array([at[name] for name in side.columns], dtype=np.int64) for side in (pair.a, pair.b)]
         # a guest's edges are not in the stored degrees of its phrases
         guests = {at[name] for side in (pair.a, pair.b) if side.guest for name in side.columns}
-        extra = np.isin(self.columns, list(guests))
         degrees = pair.candidates.degrees
-        degrees = degrees + np.bincount(self.rows[extra], self.weights[extra], len(degrees))
+        if guests:
+            extra = np.isin(self.columns, list(guests))
+            degrees = degrees + np.bincount(self.rows[extra], self.weights[extra], len(degrees))
         total = float(degrees.sum())
         return LocalGraph(
             graph=Subgraph.from_edges(self.rows, self.columns, self.weights, degrees, self.degrees),

@@ -78,14 +78,16 @@ class Problem:
             raise ValueError("a phrase is given twice")
         for name in ("in_a", "in_b"):
             self._set(name, self._array(name, np.bool_, size))
-        for name in FLOATS + COSINES:
-            self._set(name, np.nan_to_num(self._array(name, np.float64, size), nan=0.0, posinf=np.inf))
-        for name in COUNTS:
-            self._set(name, self._array(name, np.int64, size))
-        for name in FLOATS + COUNTS:
-            values = getattr(self, name)
-            if not np.isfinite(values).all() or (values < 0).any():
-                raise ValueError(f"{name} must be finite numbers of at least 0")
+        # all at once: one by one, the checks took as long as the solve
+        floats = np.stack([self._array(name, np.float64, size) for name in FLOATS + COSINES])
+        floats = np.nan_to_num(floats, copy=False, nan=0.0, posinf=np.inf)
+        counts = np.stack([self._array(name, np.int64, size) for name in COUNTS])
+        for name, values in zip(FLOATS + COSINES + COUNTS, [*floats, *counts], strict=True):
+            self._set(name, values)
+        amounts = floats[: len(FLOATS)]
+        if not np.isfinite(amounts).all() or (amounts < 0).any() or (counts < 0).any():
+            wrong = [n for n in FLOATS + COUNTS if not (np.isfinite(getattr(self, n)) & (getattr(self, n) >= 0)).all()]
+            raise ValueError(f"{wrong[0]} must be finite numbers of at least 0")
         if self.graph is not None and self.graph.phrases != size:
             raise ValueError(f"a graph of {self.graph.phrases} phrases for {size} candidates")
 
