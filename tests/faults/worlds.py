@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from indexer.documents import Document
 
@@ -74,7 +75,7 @@ def _document(
     dice: random.Random, id: str, acl: tuple[str, ...], shared: Secret | None
 ) -> tuple[Document, tuple[str, ...]]:
     phrases = dice.sample(FIELD, 4)
-    said = [f"The {a} {dice.choice(FILLERS)} the {b}." for a in phrases for b in phrases if a != b]
+    said = [f"The {a} {dice.choice(FILLERS)} the {b}." for a, b in combinations(phrases, 2)]
     if shared is None:
         return Document(id, f"Paper on the {phrases[0]}", " ".join(said), facets={"source": ["open"]}), ()
     own = _word(dice)
