@@ -61,6 +61,7 @@ class StatsReply(BaseModel):
     documents: int
     edges: int
     iterations: int
+    rounds: int
     ms: dict[str, float]
     notes: list[str]
 
@@ -124,7 +125,22 @@ class IndexReply(Reply):
     edges: int
     created: str
     drift: float = Field(description="Share of documents changed since the epoch was built")
+    source: str | None = Field(description="The Elasticsearch index it was attached to")
     settings: dict[str, Any]
+
+
+class FieldsReply(Reply):
+    """What a search calls them; null where the source has no such field."""
+
+    title: str | None
+    text: str | None
+    date: str | None
+    url: str | None
+
+
+class WholeIndexReply(IndexReply):
+    fields: FieldsReply
+    facets: list[str] = Field(description="What terms and aggregations may name, of documents the caller may read")
 
 
 class IndexesReply(Reply):
@@ -180,12 +196,15 @@ class Hrefs(Reply):
 
 
 class WhyReply(Reply):
-    state: Literal["done", "pending"]
+    state: Literal["done", "pending", "not-indexed", "changed"] = Field(
+        description="not-indexed and changed: the source of an attached index has another document than was attached"
+    )
+    detail: str | None = Field(default=None, description="Why there are no reasons")
     provisional: bool | None = Field(default=None, description="By containment alone, until the comparison is done")
-    common: list[BriefPhrase] = Field(description="Shared with the query")
-    distinct: list[BriefPhrase] = Field(description="Sets it apart from the rest of the page")
+    common: list[BriefPhrase] | None = Field(default=None, description="Shared with the query")
+    distinct: list[BriefPhrase] | None = Field(default=None, description="Sets it apart from the rest of the page")
     matched: list[str] = Field(description="Clauses of the query that matched, a match with its words that did")
-    href: Hrefs
+    href: Hrefs | None = None
 
 
 class SearchHit(BaseModel):

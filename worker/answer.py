@@ -126,6 +126,9 @@ class Stats:
     documents: int = 0
     edges: int = 0
     iterations: int = 0
+    """Steps of the longest inner loop."""
+    rounds: int = 0
+    """Rounds of the longest outer loop."""
     ms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     reached: int = 0
@@ -141,6 +144,7 @@ class Stats:
             "reached": self.reached,
             "left_out": self.left_out,
             "iterations": self.iterations,
+            "rounds": self.rounds,
             "ms": dict(self.ms),
             "notes": list(self.notes),
         }

@@ -114,8 +114,18 @@ def _reasons(entry: dict[str, Any], answer: dict[str, Any], documents: Mapping[s
 
 
 def _stats(stats: dict[str, Any]) -> None:
-    assert list(stats) == ["phrases", "documents", "edges", "reached", "left_out", "iterations", "ms", "notes"]
-    for name in ("phrases", "documents", "edges", "reached", "iterations"):
+    assert list(stats) == [
+        "phrases",
+        "documents",
+        "edges",
+        "reached",
+        "left_out",
+        "iterations",
+        "rounds",
+        "ms",
+        "notes",
+    ]
+    for name in ("phrases", "documents", "edges", "reached", "iterations", "rounds"):
         assert isinstance(stats[name], int) and stats[name] >= 0
     assert 0 <= stats["left_out"] <= 1
     assert {"neighbourhood", "solve", "evidence"} <= set(stats["ms"]) <= {"fetch", "neighbourhood", "solve", "evidence"}

@@ -232,5 +232,8 @@ def _print(found: dict[str, Any], columns: Sequence[str], as_json: bool) -> None
         rows = [(row["name"], *(f"{row['figures'].get(c, 0.0):.3f}" for c in part)) for row in found["rows"]]
         if part:
             print_table(("method", *(c.replace("_", " ") for c in part)), rows)
+    steps = [(row["name"], *row["steps"].values()) for row in found["rows"] if row.get("steps", {}).get("inner")]
+    if steps:
+        print_table(("method", "most inner steps", "most outer rounds"), steps)
     counted = {name: value for name, value in found.items() if name != "rows"}
     click.echo("  ".join(f"{name} {value}" for name, value in counted.items()))

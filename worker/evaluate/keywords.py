@@ -52,16 +52,20 @@ def evaluate_keywords(
     frequent = frozenset(model.phrases[int(i)] for i in often)
     cosines = [cosine(comparer, index, pair) for pair in pairs]
     tallies = {run.name: Tally() for run in runs}
+    steps = {run.name: (0, 0) for run in runs}
     for done, pair in enumerate(pairs):
         for run in runs:
-            listed = listing(_answer(comparer, index, pair, run, cap=0), _answer(comparer, index, pair, run, cap=CAP))
+            whole = _answer(comparer, index, pair, run, cap=0)
+            listed = listing(whole, _answer(comparer, index, pair, run, cap=CAP))
+            inner, outer = steps[run.name]
+            steps[run.name] = max(inner, whole.stats.iterations), max(outer, whole.stats.rounds)
             tallies[run.name].add(pair.a.document.id, pair.b.document.id, pair.labels, listed, frequent)
         if progress:
             progress(done + 1, len(pairs))
     return {
         "pairs": len(pairs),
         "labels": _label_counts(pairs),
-        "rows": [_row(run, tallies, cosines, resamples, seed) for run in runs],
+        "rows": [_row(run, tallies, cosines, resamples, seed) | _steps(*steps[run.name]) for run in runs],
     }
 
 
@@ -80,6 +84,10 @@ def _row(run: Run, tallies: dict[str, Tally], cosines: list[float], resamples: i
         if any(low <= c < high for c in cosines)
     }
     return row
+
+
+def _steps(inner: int, outer: int) -> dict[str, Any]:
+    return {"steps": {"inner": inner, "outer": outer}}
 
 
 def listing(answer: Comparison, capped: Comparison) -> Listed:

@@ -35,6 +35,12 @@ def _keywords(name: str, one: dict[str, Any], ahead: dict[str, bool], chance: di
     said = "; ".join(f"{key.replace('_', ' ')}: {'yes' if value else 'no'}" for key, value in ahead.items())
     yield from ("", f"## Author keywords: {name}", "", f"{one['pairs']} pairs; {labels}. {said}.", "")
     yield from _figures(one["rows"], MAIN)
+    steps = ", ".join(
+        f"{row['name']} {row['steps']['inner']} / {row['steps']['outer']}"
+        for row in one["rows"]
+        if row["steps"]["inner"]
+    )
+    yield from ("", f"Most steps of an inner / an outer loop: {steps}.")
     ours = next((row for row in one["rows"] if row["name"] == OURS), None)
     if ours and ours["intervals"]:
         yield from ("", f"{OURS}, 95 % intervals: {_intervals(ours)}.")
