@@ -43,9 +43,10 @@ the Elasticsearch it puts together, and names that begin with `PHRASECOM_TEST_` 
 
 COMMANDS_HEAD = """# Commands
 
-Every command takes `--json` (otherwise it prints a table) and `--debug`. Exit status: 0 done; 1 it failed, or some
-records were left out; 2 the command line or a setting is wrong; 130 interrupted. An error is one line on stderr that
-names the fix.
+Every command takes `--json` (otherwise it prints a table) and `--debug`. Exit status: 0 done; 1 done in part, or what
+was looked at is not well (records left out, ids that are not there, a check of `doctor` that fails); 2 it could not be
+done; 130 interrupted. What could not be done is told in one line on stderr that names the fix; with `--json` that line,
+the last, is an object `{"code": …, "detail": …, "fix": …}` with a code of [errors](errors.md), and stdout stays empty.
 
 """
 

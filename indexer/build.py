@@ -23,8 +23,9 @@ from indexer import __version__
 from indexer.documents import PAIR, Document
 from indexer.engines.base import Build, Engine, IndexInfo
 from indexer.engines.names import check_index_name
-from indexer.errors import BadInput, UnknownIndex
+from indexer.errors import BadInput, CorruptIndex, UnknownIndex, UnsupportedVersion
 from indexer.progress import Progress, no_progress
+from indexer.readers.records import NO_TEXT
 from indexer.readers.rejects import Rejects
 from indexer.spool import Spool
 
@@ -120,9 +121,10 @@ def build_index(
 
 
 def current_info(engine: Engine, index: str) -> IndexInfo | None:
+    """What is there now; None for an index that is not there, or that only building it again can mend."""
     try:
         return engine.open(index).info
-    except UnknownIndex:
+    except (UnknownIndex, CorruptIndex, UnsupportedVersion):
         return None
 
 
@@ -169,11 +171,11 @@ def _require_documents(spool: Spool, rejects: Rejects | None) -> None:
     if spool.count:
         return
     if rejects and rejects.count:
-        first = rejects.first[0]
+        first, listed = rejects.first[0], f", see {rejects.path}" if rejects.path else ""
         raise BadInput(
-            f"none of {rejects.count:,} records could be taken; the first ({first.source}, line {first.line}): "
+            f"none of {rejects.count:,} records could be taken{listed}; the first ({first.source}, line {first.line}): "
             f"{first.reason}",
-            fix="name the fields with --map text=NAME",
+            fix="name the field that holds it with --map text=NAME" if first.reason == NO_TEXT else "mend the records",
         )
     raise BadInput("there are no documents", fix="name files or a folder that hold some")
 

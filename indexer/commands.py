@@ -245,15 +245,17 @@ def add_command(
 @engine_option
 def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: bool, **given: str | None) -> int:
     """Delete documents from an index, or the index itself."""
+    from indexer.build import current_info
     from indexer.change import delete_documents
 
     if bool(ids) == everything:
         raise click.UsageError("name the ids to delete, or --all")
     with _at_work(given, as_json) as (settings, engine, _), _telling(settings) as audience:
         if everything:
-            count = engine.open(index).info.documents
+            found = current_info(engine, index)  # a damaged one can be deleted too
             engine.drop(index)
             audience.new_epoch(index, None)
+            count = found.documents if found else None
             print_json({"index": index, "deleted": count}) if as_json else click.echo(f"index {index} is gone")
             return 0
         deleted = delete_documents(engine, index, ids, audience=audience)

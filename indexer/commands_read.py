@@ -77,27 +77,40 @@ def _day(written: str | None) -> str | None:
         raise click.UsageError(f"cannot read the date {written!r}: write 2011-03-11") from None
 
 
+_TITLES = {
+    "documents": "{:,} of {:,} phrases, those of most documents first",
+    "quality": "{:,} of {:,} phrases, those of the best quality first",
+    "selection": "{:,} of {:,} salient phrases, in order of selection: each adds most to those above it",
+}
+
+
 @command("phrases")
 @click.argument("words", nargs=-1)
 @index_option
 @engine_option
-@click.option("--document", metavar="ID", help="The salient phrases of this document.")
+@click.option("--document", metavar="ID", help="The salient phrases of this document, in the order of selection.")
 @click.option("--size", default=20, show_default=True, type=click.IntRange(0), help="Phrases shown; 0 for all.")
 @click.option("--sort", type=click.Choice(["documents", "quality"]), default="documents", show_default=True)
 def phrases_command(
     words: tuple[str, ...], index: str, engine: str | None, document: str | None, size: int, sort: str, as_json: bool
 ) -> int:
-    """Show the phrases of an index (those that hold the given words), or of one document."""
+    """Show the phrases of an index (those that hold the given words), or of one document.
+
+    Those of an index are sorted as --sort says. Those of a document stand in the order in which they were selected
+    to stand for it: the next is always the one that adds most, so a more salient phrase may come after one that is
+    less like those above.
+    """
     from indexer.settings import load_settings
 
     with open_engine_of(load_settings(engine=engine)) as opened:
         reader = opened.open(index)
         rows = _of_document(reader, index, document) if document else _of_index(reader, " ".join(words).lower(), sort)
-    rows = rows[:size] if size else rows
+    total, rows = len(rows), rows[:size] if size else rows
+    order = "selection" if document else sort
     if as_json:
-        print_json({"index": index, "phrases": rows})
+        print_json({"index": index, "order": order, "phrases": rows})
     elif rows:
-        print_table(list(rows[0]), [list(row.values()) for row in rows])
+        print_table(list(rows[0]), [list(row.values()) for row in rows], title=_TITLES[order].format(len(rows), total))
     else:
         click.echo("no phrase matches")
     return 0

@@ -5,125 +5,171 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from indexer.errors import PhraseComError
+from indexer.errors import BadSetting, PhraseComError, root_cause
 from indexer.logs import redact
-from indexer.opening import is_server, open_engine_of
+from indexer.opening import at_the_same_engine, is_server, open_engine_of, without_credentials
 from indexer.options import clean, command, engine_option, print_json, setting_option
 
 if TYPE_CHECKING:
+    from indexer.engines.base import Engine
     from indexer.settings import Settings
+
+Given = dict[str, str | None]
+MARKS = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "red")}
+FOR_REDIS = "start Redis or Valkey and name it with redis_url, or serve without: phrasecom serve --inline"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """What one check found. A ``note`` is something missing that nothing set up so far needs."""
+
     what: str
-    good: bool
+    state: Literal["ok", "note", "fail"]
     detail: str
     fix: str = ""
+
+    @property
+    def good(self) -> bool:
+        return self.state != "fail"
+
+    def line(self) -> str:
+        mark, colour = MARKS[self.state]
+        fix = f"; {self.fix}" if self.fix else ""
+        return f"{click.style(mark, fg=colour)} {self.what}: {clean(self.detail + fix)}"
 
 
 @command("doctor")
 @engine_option
 @setting_option("redis_url", metavar="URL")
 def doctor_command(as_json: bool, **given: str | None) -> int:
-    """Say what is set up, what is not, and how to mend it."""
+    """Say what is set up, what is not, and how to mend it.
+
+    A FAIL is something that is set up and does not work; a note, something that is missing and not needed yet.
+    Exit status 1 when anything fails.
+    """
     findings = list(examine(given))
+    good = all(finding.good for finding in findings)
     if as_json:
-        print_json({"good": all(f.good for f in findings), "findings": [asdict(f) for f in findings]})
+        print_json({"good": good, "findings": [asdict(f) | {"good": f.good} for f in findings]})
     else:
         for finding in findings:
-            mark = click.style("ok  ", fg="green") if finding.good else click.style("FAIL", fg="red")
-            fix = f"; {finding.fix}" if finding.fix and not finding.good else ""
-            click.echo(f"{mark} {finding.what}: {clean(finding.detail)}{clean(fix)}")
-    return 0 if all(finding.good for finding in findings) else 1
+            click.echo(finding.line())
+    return 0 if good else 1
 
 
-def examine(given: dict[str, str | None]) -> Iterator[Finding]:
-    """Every check in order; without valid settings the rest cannot be asked."""
+def examine(given: Given) -> Iterator[Finding]:
+    """Every check in order; without valid settings, and without its engine, the rest cannot be asked."""
     from indexer.settings import load_settings
 
-    yield _python()
+    yield _system()
     try:
         settings = load_settings(**given)
     except PhraseComError as error:
-        yield Finding("settings", False, error.detail, error.fix)
+        yield _failed("settings", error)
+        yield Finding("the rest", "note", "not looked at: it depends on the settings")
         return
-    yield Finding("settings", True, _source())
-    for what, check in (
-        ("write permission", _write_permission),
-        ("engine", _engine),
-        ("indexes", _indexes),
-        ("redis", _redis),
-    ):
-        yield _checked(what, check, settings)
+    yield Finding("settings", "ok", _source(settings, given))
+    yield _checked("write permission", lambda: _write_permission(settings))
+    yield from _engine(settings)
+    yield _redis(settings)
 
 
-def _checked(what: str, check: Callable[[Settings], str], settings: Settings) -> Finding:
+def _failed(what: str, error: PhraseComError) -> Finding:
+    return Finding(what, "fail", redact(error.detail), redact(at_the_same_engine(error.fix)))
+
+
+def _checked(what: str, check: Callable[[], str]) -> Finding:
     try:
-        return Finding(what, True, redact(check(settings)))
+        return Finding(what, "ok", redact(check()))
     except PhraseComError as error:
-        return Finding(what, False, redact(error.detail), redact(error.fix))
+        return _failed(what, error)
 
 
-def _python() -> Finding:
-    version = platform.python_version()
-    machine = f"Python {version} on {platform.system()} {platform.machine()}"
-    good = sys.version_info >= (3, 11) and (platform.system(), platform.machine()) == ("Linux", "x86_64")
-    return Finding("system", good, machine, "use Python 3.11 or newer on Linux x86-64")
+def _system() -> Finding:
+    machine = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    if sys.version_info >= (3, 11) and (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+        return Finding("system", "ok", machine)
+    return Finding("system", "fail", machine, "use Python 3.11 or newer on Linux x86-64")
 
 
-def _source() -> str:
-    from indexer.settings import PREFIX, Settings
+def _source(settings: Settings, given: Given) -> str:
+    """Where values come from, the strongest place first."""
+    from indexer.settings import PREFIX
 
-    names = sorted(name for name in os.environ if name.startswith(PREFIX))
-    places = ([str(Settings.toml)] if Settings.toml else []) + names
-    return "valid, from " + (", ".join(places) if places else "the defaults")
+    options = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
+    names = [PREFIX + name.upper() for name in type(settings).model_fields]
+    variables = [name for name in names if os.environ.get(name)]
+    file = [str(settings.toml)] if settings.toml else []
+    return "valid, from " + (", ".join([*options, *variables, *file]) or "the defaults")
 
 
 def _write_permission(settings: Settings) -> str:
-    """Of the engine's folder, or of the nearest folder above it that exists."""
-    from indexer.errors import BadSetting
-
+    """Of the engine's folder, or of the folder in which it will be made."""
     if is_server(settings.engine):
         return "not needed: the engine is a server"
     folder = Path(settings.engine).expanduser().absolute()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise BadSetting(f"cannot write in {existing}", fix="name another folder with engine, or mend its permissions")
-    return f"{folder} can be written"
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise BadSetting(
+            f"cannot write in {existing}: {error.strerror}", fix="name another folder with engine, or mend this one"
+        ) from None
+    return f"{folder} " + ("can be written" if existing == folder else f"will be made: {existing} can be written")
 
 
-def _engine(settings: Settings) -> str:
-    with open_engine_of(settings) as engine:
-        return f"{engine.kind} {engine.version()} at {settings.engine}"
+def _engine(settings: Settings) -> Iterator[Finding]:
+    """The engine, then what it holds; one that does not answer is told once."""
+    try:
+        with open_engine_of(settings) as engine:
+            version = f"{engine.kind} {engine.version()}"
+            yield Finding("engine", "ok", f"{version} at {without_credentials(engine.address)}")
+            yield from _indexes(engine)
+    except PhraseComError as error:
+        yield _failed("engine", error)
+        yield Finding("indexes", "note", "not looked at: the engine cannot be used")
 
 
-def _indexes(settings: Settings) -> str:
-    with open_engine_of(settings) as engine:
-        infos = [engine.open(name).info for name in sorted(engine.indexes())]
-    if not infos:
-        return "none yet; make one with: phrasecom index PATH --index NAME"
-    return ", ".join(f"{info.name} ({info.documents:,} documents, {info.phrases:,} phrases)" for info in infos)
+def _indexes(engine: Engine) -> Iterator[Finding]:
+    """All that can be read in one line, one line for each that cannot."""
+    names = engine.indexes()
+    if not names:
+        fix = at_the_same_engine("make one with: phrasecom index PATH --index NAME")
+        yield Finding("indexes", "note", "none yet", fix)
+    found = {name: _checked(f"index {name}", partial(_about, engine, name)) for name in names}
+    readable = [f"{name} ({finding.detail})" for name, finding in found.items() if finding.good]
+    if readable:
+        yield Finding("indexes", "ok", ", ".join(readable))
+    yield from (finding for finding in found.values() if not finding.good)
 
 
-def _redis(settings: Settings) -> str:
+def _about(engine: Engine, index: str) -> str:
+    info = engine.open(index).info
+    return f"{info.documents:,} documents, {info.phrases:,} phrases"
+
+
+def _redis(settings: Settings) -> Finding:
+    """Needed only by who runs the service apart from its workers; who sets its address says so."""
     import redis
 
-    from indexer.errors import StoreUnavailable
-
     url = settings.redis_url.get_secret_value()
-    fix = "start Redis or Valkey, or serve without it: phrasecom serve --inline"
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
             version = client.info("server").get("redis_version", "of unknown version")
     except (redis.RedisError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise StoreUnavailable(f"{redact(url)} does not answer: {reason}", fix=fix) from None
-    return f"{version} at {url}"
+        reason = redact(root_cause(error))
+        if "redis_url" in settings.model_fields_set:
+            return Finding("redis", "fail", f"{redact(url)} does not answer ({reason})", FOR_REDIS)
+        needed = "only phrasecom worker and phrasecom serve without --inline need it"
+        return Finding("redis", "note", f"none at {redact(url)} ({reason}): {needed}", FOR_REDIS)
+    return Finding("redis", "ok", redact(f"{version} at {url}"))

@@ -37,6 +37,8 @@ class PhraseComError(Exception):
     code = "internal"
     status = 500
     retryable = False
+    outside = ""
+    """What a caller over HTTP is told instead, where the detail may name paths and addresses of this machine."""
 
     def __init__(self, detail: str, *, fix: str = "") -> None:
         super().__init__(detail)
@@ -53,6 +55,7 @@ class BadRequest(PhraseComError):
 
 class BadSetting(BadRequest):
     code = "bad-setting"
+    outside = "the service is not set up right; its log says what is wrong"
 
 
 class BadSide(BadRequest):
@@ -99,6 +102,7 @@ class UnknownIndex(NotFound):
 
     def __init__(self, index: str) -> None:
         super().__init__(f"no index named {index!r}", fix=f"make it with: phrasecom index PATH --index {index}")
+        self.index = index
 
 
 class UnknownDocument(NotFound):
@@ -129,10 +133,12 @@ class EpochChanged(PhraseComError):
 
 class CorruptIndex(PhraseComError):
     code = "corrupt-index"
+    outside = "the index is damaged; whoever runs the service can rebuild it"
 
 
 class UnsupportedVersion(PhraseComError):
     code = "unsupported-version"
+    outside = "the index or the search engine is of a version that the service does not read"
 
 
 class TooSlow(PhraseComError):
@@ -145,6 +151,7 @@ class Unavailable(PhraseComError):
 
 class EngineUnavailable(Unavailable):
     code = "engine-unavailable"
+    outside = "the search engine does not answer; try again later"
 
 
 class StoreUnavailable(Unavailable):
@@ -162,3 +169,11 @@ class RateLimited(Overloaded):
         """``seconds``: how long to wait."""
         super().__init__(f"more than {per_minute} requests a minute", fix="wait as long as Retry-After says")
         self.seconds = seconds
+
+
+def root_cause(error: BaseException) -> str:
+    """Why in the end: each layer of a client wraps the error of the one below, and says the same again."""
+    while inner := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
+        error = inner
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return reason.partition("\n")[0][:300]

@@ -1,23 +1,26 @@
 """The command ``phrasecom``: finds a command by name and imports only that room.
 
-Exit status: 0 done; 1 it failed, or some records were left out; 2 the command line or a setting
-is wrong; 130 interrupted.
+Exit status: 0 done; 1 done in part, or what was looked at is not well (records left out, ids that are
+not there, a check of ``doctor``); 2 it could not be done, and one line on stderr says why; 130 interrupted.
+With ``--json`` that line is a JSON object: ``{"code", "detail", "fix"}``.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import click
 
 from indexer import __version__
-from indexer.errors import BadParameter, BadSetting, BadSide, PhraseComError, UnknownMethod
+from indexer.errors import BadRequest, PhraseComError
 
-USAGE_ERRORS = (BadSetting, BadParameter, BadSide, UnknownMethod)
+FAILED, INTERRUPTED = 2, 130
 
 
 class Place(NamedTuple):
@@ -53,6 +56,24 @@ class State:
     """What the options of a command tell the entry point."""
 
     debug: bool = False
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What went wrong, as it is told to who called."""
+
+    code: str
+    detail: str
+    fix: str = ""
+
+    def told(self, as_json: bool) -> str:
+        """One line, without secrets."""
+        from indexer.logs import redact
+
+        detail, fix = (" ".join(redact(text).split()) for text in (self.detail, self.fix))
+        if as_json:
+            return json.dumps({"code": self.code, "detail": detail, "fix": fix}, ensure_ascii=False)
+        return f"phrasecom: {detail}{' ' if detail.endswith('?') else '; '}{fix}" if fix else f"phrasecom: {detail}"
 
 
 class Rooms(click.Group):
@@ -97,17 +118,25 @@ def cli() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit status; every failure is one line on stderr."""
-    state = State()
+    state, as_json = State(), "--json" in takewhile(lambda word: word != "--", arguments)
+
+    def complain(code: str, detail: str, fix: str = "", status: int = FAILED) -> int:
+        click.echo(Complaint(code, detail, fix).told(as_json), err=True)
+        return status
+
     try:
         status = cli.main(arguments, prog_name="phrasecom", standalone_mode=False, obj=state)
         return status if isinstance(status, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return FAILED
     except click.UsageError as error:
-        hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
-        return _complain(error.format_message().rstrip(".") + hint, 2)
+        hint = f"see {error.ctx.command_path} --help" if error.ctx else ""
+        return complain(BadRequest.code, error.format_message().rstrip("."), hint)
     except click.ClickException as error:
-        return _complain(error.format_message(), 1)
+        return complain(BadRequest.code, error.format_message())
     except (KeyboardInterrupt, click.Abort):
-        return _complain("interrupted", 130)
+        return complain("interrupted", "interrupted", status=INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has enough; what is left in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -115,19 +144,12 @@ def run(arguments: list[str]) -> int:
     except PhraseComError as error:
         if state.debug:
             raise
-        return _complain(str(error), 2 if isinstance(error, USAGE_ERRORS) else 1)
+        return complain(error.code, error.detail, error.fix)
     except Exception as error:  # the last resort: a user never sees a stack trace
         if state.debug:
             raise
-        return _complain(f"internal error: {type(error).__name__}: {error}; run it again with --debug to see where", 1)
-
-
-def _complain(message: str, status: int) -> int:
-    from indexer.logs import redact
-
-    line = " ".join(redact(message).split())
-    click.echo(f"phrasecom: {line}", err=True)
-    return status
+        detail = f"internal error: {type(error).__name__}: {error}"
+        return complain(PhraseComError.code, detail, "run it again with --debug to see where")
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from indexer.errors import BadSetting
@@ -60,17 +60,23 @@ class Settings(BaseSettings):
     index_prefix: str = Field(
         "phrasecom-",
         pattern=r"^[a-z0-9][a-z0-9_-]*$",
+        examples=["phrasecom-"],
         description="What the names of our Elasticsearch indices begin with",
     )
     shards: int = Field(1, ge=1, le=1024, description="Primary shards of a new Elasticsearch index")
     replicas: int = Field(0, ge=0, le=32, description="Copies of each shard of a new Elasticsearch index")
     redis_url: SecretStr = Field(
-        SecretStr("redis://127.0.0.1:6379/0"), description="Redis or Valkey for jobs, answers and the Celery queue"
+        SecretStr("redis://127.0.0.1:6379/0"),
+        examples=["redis://127.0.0.1:6379/0"],
+        description="Redis or Valkey for jobs, answers and the Celery queue",
     )
 
     # How documents are analysed; fixed for an index once it is built
     language: str = Field(
-        "en", pattern=r"^[a-z]{2,3}$", description="Language of the documents, a two- or three-letter code"
+        "en",
+        pattern=r"^[a-z]{2,3}$",
+        examples=["en"],
+        description="Language of the documents, a two- or three-letter code",
     )
     min_support: int = Field(
         0, ge=0, description="Times a phrase must occur to be considered; 0: 10, and fewer in a small corpus"
@@ -140,6 +146,13 @@ class Settings(BaseSettings):
         "auto", description="auto: text on a terminal, else one JSON object a line"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("the address of no Redis")
+        return url
 
     @classmethod
     def settings_customise_sources(
@@ -222,8 +235,9 @@ def allowed_values(name: str) -> str:
             bound = getattr(rule, attribute, None)
             if bound is not None:
                 words.append(f"{phrase} {bound:,}".replace(",", " "))
-        if getattr(rule, "pattern", None):
+        if getattr(rule, "pattern", None) and not field.examples:
             words.append(f"like {rule.pattern}")
+    words += [f"like {example}" for example in field.examples or ()]
     return ", ".join(words)
 
 

@@ -93,6 +93,6 @@ def test_a_port_in_use_is_one_line_with_the_fix(place: Path) -> None:
         out, err = demo.communicate(timeout=300)
     assert (demo.returncode, out) == (2, "")
     assert err == (
-        f"phrasecom: port {port} cannot be used: Address already in use; "
-        "choose another, e.g. make demo ARGS='--port 8081'\n"
+        f"phrasecom: cannot listen on 127.0.0.1 port {port}: Address already in use; "
+        "choose another with --port, or end what listens there\n"
     )

@@ -41,10 +41,13 @@ def demo_command(
 
     Stays until Ctrl-C, which stops all of them. What was indexed is kept for the next time.
     """
+    from indexer.opening import check_server
     from indexer.settings import load_settings
     from webapi.demo import Demo, checked_port, run
 
     settings = load_settings(port=port)
+    if elasticsearch is not None:
+        check_server(elasticsearch)
     folder = folder.absolute()
     demo = Demo(folder, checked_port(settings.port), elasticsearch or str(folder / "engine"), corpus)
     answer = run(demo, once=once)

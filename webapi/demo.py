@@ -9,7 +9,6 @@ import gzip
 import os
 import secrets
 import signal
-import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -20,8 +19,10 @@ from urllib.parse import urlencode
 
 import click
 
-from indexer.errors import BadSetting, Unavailable
+from indexer.errors import BadParameter, Unavailable
+from indexer.ports import free_port
 from webapi.children import STOP_SIGNALS, Children, die_with_parent
+from webapi.listening import check_address
 
 if TYPE_CHECKING:
     from indexer.documents import Document
@@ -88,15 +89,26 @@ def prepare(demo: Demo, progress: Progress) -> tuple[str, str]:
     """Make the index unless it is there; the pair to compare."""
     from indexer.build import build_index
     from indexer.opening import open_engine_of
-    from indexer.readers import Rejects
+    from indexer.readers import Rejects, check_source
     from indexer.settings import load_settings
 
-    demo.folder.mkdir(parents=True, exist_ok=True)
-    with open_engine_of(load_settings(engine=demo.engine)) as engine, Rejects(demo.folder / "rejects.jsonl") as rejects:
-        report = build_index(documents(demo, rejects), engine, INDEX, None, progress, rejects=rejects)
+    if demo.corpus is not None:
+        check_source(demo.corpus)
+    with open_engine_of(load_settings(engine=demo.engine)) as engine:
+        engine.version()  # one that cannot be reached is told before anything is made
+        _make(demo.folder)
+        with Rejects(demo.folder / "rejects.jsonl") as rejects:
+            report = build_index(documents(demo, rejects), engine, INDEX, None, progress, rejects=rejects)
         state = "already there" if report.unchanged else "made"
         _say(f"index {INDEX}: {report.documents:,} documents, {report.phrases:,} phrases, {state}")
         return PAIR if demo.corpus is None else related_pair(engine)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadParameter(f"cannot make {folder}: {error.strerror}", fix="name another with --folder") from None
 
 
 def documents(demo: Demo, rejects: Rejects) -> Iterator[Document]:
@@ -152,7 +164,7 @@ def start_services(demo: Demo, children: Children) -> None:
     children.start(WEB, [sys.executable, "-m", "indexer", "serve"], env)
 
 
-def wait_until_ready(client: Any, children: Children, patience: float = 60.0) -> None:
+def wait_until_ready(client: Any, children: Children, patience: float = 180.0) -> None:
     end = time.monotonic() + patience
     while time.monotonic() < end:
         children.check()
@@ -166,25 +178,10 @@ def wait_until_ready(client: Any, children: Children, patience: float = 60.0) ->
     raise Unavailable(f"the web server was not ready after {patience:.0f} s", fix="see its log, web-server.log")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
 def checked_port(port: int) -> int:
     """The same port if it is free (0: any free one); BadSetting otherwise."""
-    if port == 0:
-        return free_port()
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise BadSetting(
-                f"port {port} cannot be used: {error.strerror}", fix="choose another, e.g. make demo ARGS='--port 8081'"
-            ) from None
-    return port
+    check_address(HOST, port)
+    return port or free_port()
 
 
 def _show(demo: Demo, answer: dict[str, Any]) -> None:

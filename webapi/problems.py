@@ -10,7 +10,20 @@ import orjson
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from indexer.errors import BadRequest, Expired, PhraseComError, RateLimited, TooLarge, Unauthorized
+from indexer.errors import (
+    BadRequest,
+    BadSetting,
+    CorruptIndex,
+    EngineUnavailable,
+    Expired,
+    PhraseComError,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    UnknownDocument,
+    UnknownIndex,
+    UnsupportedVersion,
+)
 from worker.jobs import Failure
 
 log = logging.getLogger(__name__)
@@ -18,6 +31,12 @@ log = logging.getLogger(__name__)
 PROBLEM = "application/problem+json"
 _RETRY_AFTER = "2"
 _CODES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
+_OUTSIDE = {kind.code: kind.outside for kind in (BadSetting, CorruptIndex, EngineUnavailable, UnsupportedVersion)}
+_FIXES = {
+    UnknownIndex.code: "GET /v1/indexes lists those there are for you",
+    UnknownDocument.code: "POST /v1/INDEX/_search finds ids",
+}
+"""What a caller can do who is not at the shell."""
 _TITLES = {
     400: "Bad request",
     401: "Unauthorized",
@@ -57,7 +76,10 @@ def problem(status: int, code: str, detail: str, *, retryable: bool = False, **m
 
 def of_error(error: PhraseComError) -> Response:
     more = {"errors": error.errors} if isinstance(error, Invalid) else {}
-    response = problem(error.status, error.code, str(error), retryable=error.retryable, **more)
+    if error.outside:
+        log.warning("request failed: %s: %s", error.code, error)
+    detail = f"{error.detail}; {_FIXES[error.code]}" if error.code in _FIXES else error.outside or str(error)
+    response = problem(error.status, error.code, detail, retryable=error.retryable, **more)
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(math.ceil(error.seconds))
     if isinstance(error, Unauthorized):
@@ -67,7 +89,8 @@ def of_error(error: PhraseComError) -> Response:
 
 def of_failure(id: str, failure: Failure) -> Response:
     """A job's failure reads like the error itself, with the job named."""
-    return problem(failure.status, failure.code, failure.detail, retryable=failure.retryable, id=id, state="failed")
+    detail = _OUTSIDE.get(failure.code, failure.detail)
+    return problem(failure.status, failure.code, detail, retryable=failure.retryable, id=id, state="failed")
 
 
 def expired(id: str) -> Expired:

@@ -15,6 +15,7 @@ from indexer.errors import BadSetting
 from indexer.logs import redact
 from indexer.settings import Settings
 from webapi.gate import check_keys, is_loopback
+from webapi.listening import check_address
 from webapi.unread import LINE
 
 
@@ -36,6 +37,7 @@ class Server(BaseApplication):  # type: ignore[misc]
 def serve(settings: Settings, *, inline: bool = False, make: Callable[[], Flask] | None = None) -> None:
     """Serve until told to stop; SIGTERM lets running requests finish."""
     check_host(settings)
+    check_address(settings.host, settings.port)
     logging.getLogger("gunicorn.error").addFilter(_without_secrets)
     processes = 1 if inline else settings.processes
     server = Server(make or (lambda: _made(settings, inline)), options(settings, processes))

@@ -36,6 +36,8 @@ def compare_command(
     from worker import Comparer, compare, show
     from worker.resolve import Limits
 
+    if as_json and markdown:
+        raise click.UsageError("--json and --markdown exclude each other")
     settings = load_settings(**given)
     options = {"cap": settings.cap, "neighbours": settings.neighbours or None, "candidates": candidates}
     with open_engine_of(settings) as engine:

@@ -83,7 +83,7 @@ class Side:
     @classmethod
     def _set(cls, ids: list[str]) -> Side:
         if not ids:
-            raise BadSide("a set needs at least one id")
+            raise BadSide("a set needs at least one id", fix="write ids:ID,ID or give a list of them")
         return cls("ids", tuple(dict.fromkeys(_checked_id(i) for i in ids)))
 
     @classmethod
@@ -145,4 +145,7 @@ def _read(path: str) -> str:
         raise BadSide(f"cannot read {path!r}: {reason}", fix="name a readable text file") from None
     if len(data) > _FILE_BYTES:
         raise TooLarge(f"{path} is larger than {_FILE_BYTES} bytes", fix="compare a part of it")
-    return data.decode("utf-8", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadSide(f"cannot read {path!r}: not valid UTF-8", fix="name a text file, saved as UTF-8") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.engines.base import Engine
+from indexer.errors import BadSetting
 
 
 def open_engine(address: str, **options: Any) -> Engine:
@@ -14,6 +15,10 @@ def open_engine(address: str, **options: Any) -> Engine:
         from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
         return ElasticsearchEngine(address, **options)
+    if "://" in address:
+        raise BadSetting(
+            f"{address!r} is no engine", fix="give a folder, or a URL that begins with http:// or https://"
+        )
     from indexer.engines.tantivy.engine import TantivyEngine
 
     return TantivyEngine(Path(address).expanduser().absolute(), **options)

@@ -14,7 +14,7 @@ from indexer.readers.jsonlines import Row, read_json_lines
 from indexer.readers.records import BadRecord, FieldMap, make_document
 from indexer.readers.rejects import Reject, Rejects
 
-__all__ = ["FieldMap", "Reject", "Rejects", "read_documents", "take"]
+__all__ = ["FieldMap", "Reject", "Rejects", "check_source", "read_documents", "take"]
 
 SourcedRow = tuple[str, Row]
 MAX_BYTES = 10 * 2**20
@@ -34,7 +34,7 @@ def read_documents(
     fields = fields or FieldMap()
     sources = list(sources)
     for source in sources:
-        _check(source)
+        check_source(source)
     rows = (row for source in sources for row in _rows(source, fields, max_bytes))
     return take(rows, rejects, fields, max_bytes)
 
@@ -73,7 +73,8 @@ def _kind(source: str) -> str:
     return "file" if path.name.lower().endswith(SUFFIXES) else ""
 
 
-def _check(source: str) -> None:
+def check_source(source: str) -> None:
+    """Raise BadInput for what is not there, or what no reader takes."""
     if source == STDIN:
         return
     if not Path(source).exists():

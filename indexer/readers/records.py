@@ -13,6 +13,8 @@ from indexer.readers.dates import normal_date
 FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
 FACET = "facets."
 MAX_ID_BYTES = 512
+NO_TEXT = "no text"
+"""Why a record is left out that has no field of that name."""
 
 
 class BadRecord(Exception):
@@ -54,7 +56,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
     taken = {name: _look_up(record, fields.source(name)) for name in FIELDS}
     text = _string(taken["text"], "text")
     if not text.strip():
-        raise BadRecord("no text" if taken["text"] is None else "the text is empty")
+        raise BadRecord(NO_TEXT if taken["text"] is None else "the text is empty")
     facets = _facets(taken["facets"])
     for name, source in fields.facet_sources().items():
         facets |= _facets({name: _look_up(record, source)})

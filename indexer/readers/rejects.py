@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
+
+from indexer.errors import BadParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Rejects:
         self.first: list[Reject] = []
         self._file: IO[str] | None = None
         if path is not None:
-            path.unlink(missing_ok=True)
+            with self._telling():
+                path.unlink(missing_ok=True)
 
     def add(self, source: str, line: int, reason: str) -> None:
         reject = Reject(source, line, reason)
@@ -39,10 +44,23 @@ class Rejects:
         if len(self.first) < self.SHOWN:
             self.first.append(reject)
         if self.path is not None:
-            if self._file is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self.path.open("w", encoding="utf-8", errors="backslashreplace")
-            self._file.write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")
+            with self._telling():
+                self._write(self.path, json.dumps(asdict(reject), ensure_ascii=False) + "\n")
+
+    def _write(self, path: Path, line: str) -> None:
+        if self._file is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("w", encoding="utf-8", errors="backslashreplace")
+        self._file.write(line)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise BadParameter(
+                f"cannot list what is left out in {self.path}: {error.strerror}", fix="name another file with --rejects"
+            ) from None
 
     def close(self) -> None:
         if self._file is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,8 @@ def bench_command(
     from worker.bench.table import check_names, measure
 
     check_names(rows)
+    if plot and not os.access(plot.absolute().parent, os.W_OK | os.X_OK):
+        raise click.UsageError(f"cannot write {plot}: name a file in a folder you may write")
     about = machine()
     with _setting(quick, files, documents, folder, elasticsearch) as setting:
         found = [row.to_dict() for row in measure(setting, rows, _tell)]
@@ -67,7 +70,7 @@ def _setting(
     """The corpus on disk and the engines open, while it is measured."""
     from contextlib import ExitStack
 
-    from indexer.opening import open_engine_of
+    from indexer.opening import check_server, open_engine_of
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.bench.corpora import Corpus
@@ -79,6 +82,7 @@ def _setting(
         count = documents or (QUICK if quick else 0 if files else WHOLE)
         addresses = {EMBEDDED: folder or str(place / "engine")}
         if elasticsearch:
+            check_server(elasticsearch)
             addresses[ELASTICSEARCH] = elasticsearch
         engines: dict[str, Engine] = {}
         for kind, address in addresses.items():

@@ -17,11 +17,20 @@ from elasticsearch import (
     Elasticsearch,
     NotFoundError,
     OrjsonSerializer,
+    SSLError,
     TransportError,
     UnsupportedProductError,
 )
 
-from indexer.errors import BadParameter, BadSetting, EngineUnavailable, PhraseComError, TooSlow, UnsupportedVersion
+from indexer.errors import (
+    BadParameter,
+    BadSetting,
+    EngineUnavailable,
+    PhraseComError,
+    TooSlow,
+    UnsupportedVersion,
+    root_cause,
+)
 
 SUPPORTED = (8, 9)
 _PING_SECONDS = 2.0
@@ -81,8 +90,12 @@ class Connection:
             raise BadSetting(reason, fix="check the user, password or API key") from error
         except ApiError as error:
             raise _told(self.url, error) from error
+        except SSLError as error:
+            reason = f"no secure connection to Elasticsearch at {self.url} ({root_cause(error)})"
+            fix = "check that it speaks https, or name its certificate authority with engine_ca"
+            raise EngineUnavailable(reason, fix=fix) from error
         except TransportError as error:
-            raise self.unavailable(_first_line(error)) from error
+            raise self.unavailable(root_cause(error)) from error
 
     def ping(self) -> None:
         """Raise EngineUnavailable when the server does not answer within two seconds."""

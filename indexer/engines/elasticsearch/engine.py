@@ -187,7 +187,7 @@ class ElasticsearchEngine(Engine):
         if meta.get("format") != FORMAT:
             raise UnsupportedVersion(
                 f"index {index!r} has format {meta.get('format')}, this version reads {FORMAT}",
-                fix="index the documents again",
+                fix=f"rebuild it with: phrasecom index PATH --index {index}",
             )
         stored = meta["model"]
         chunks = [client.get(index=stored["index"], id=str(n)).body["_source"]["data"] for n in range(stored["chunks"])]

@@ -67,4 +67,5 @@ class TantivyBuild(Build):
         self._graph.close()
         del self._writer, self._index
         shutil.rmtree(self._path, ignore_errors=True)
+        self._folder.remove_if_empty()
         self._held.close()

@@ -35,7 +35,7 @@ class OpenEpoch:
         self.path = folder.path / version
         self._reloading = threading.Lock()
         try:
-            self._info = load_info(self.path)
+            self._info = load_info(folder, self.path)
             self.graph = load_graph(self.path / "graph")
             self._index = store.open_index(self.path / "index")
             self.schema = self._index.schema

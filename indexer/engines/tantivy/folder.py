@@ -18,7 +18,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -69,6 +69,11 @@ class IndexFolder:
         self.current.unlink(missing_ok=True)  # first: from here on it does not exist
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def remove_if_empty(self) -> None:
+        """Of an index that was never there nothing stays, when its first build fails."""
+        with suppress(OSError):
+            self.path.rmdir()
+
     @contextmanager
     def writing(self, timeout: float) -> Iterator[None]:
         """Hold the index's write lock; wait ``timeout`` seconds for it at most."""
@@ -85,11 +90,25 @@ class IndexFolder:
             with telling(self.root):
                 yield
 
-    def corrupt(self, reason: object) -> CorruptIndex:
-        return CorruptIndex(
-            f"index {self.name!r} in {self.root} is damaged ({reason})",
-            fix=f"rebuild it with: phrasecom index PATH --index {self.name}",
+    def corrupt(self, error: BaseException) -> CorruptIndex:
+        return CorruptIndex(f"index {self.name!r} in {self.root} is damaged ({_damage(error)})", fix=self.rebuilding)
+
+    def unreadable(self, format: object) -> UnsupportedVersion:
+        return UnsupportedVersion(
+            f"index {self.name!r} in {self.root} has format {format}, this version reads {FORMAT}", fix=self.rebuilding
         )
+
+    @property
+    def rebuilding(self) -> str:
+        return f"rebuild it with: phrasecom index PATH --index {self.name}"
+
+
+def _damage(error: BaseException) -> str:
+    """In a few words; libraries say more, and not always what helps."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{Path(error.filename).name}: {error.strerror}"
+    text = str(error).partition(". ")[0]
+    return "an array cannot be read" if "pickle" in text else text[:120]
 
 
 def _try_lock(handle: int) -> bool:
@@ -118,13 +137,11 @@ def save_info(version: Path, info: IndexInfo) -> None:
     replace_file(version / "info.json", orjson.dumps({"format": FORMAT, "info": asdict(info), "files": sizes}))
 
 
-def load_info(version: Path) -> IndexInfo:
+def load_info(folder: IndexFolder, version: Path) -> IndexInfo:
     """Raises OSError or ValueError when something is missing or cut short."""
     saved = orjson.loads((version / "info.json").read_bytes())
     if saved["format"] != FORMAT:
-        raise UnsupportedVersion(
-            f"{version} has format {saved['format']}, this version reads {FORMAT}", fix="index the documents again"
-        )
+        raise folder.unreadable(saved["format"])
     for name, size in saved["files"].items():
         if (version / name).stat().st_size != size:
             raise ValueError(f"{name} has the wrong size")

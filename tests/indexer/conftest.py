@@ -1,0 +1,40 @@
+"""The command line in an empty folder, with an engine of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexer.main import run
+from tests.indexer.corpora import made_up, write_lines
+from tests.indexer.shell import Result, Run
+
+
+@pytest.fixture
+def phrasecom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command line: (status, stdout, stderr)."""
+    handlers, level = list(logging.root.handlers), logging.root.level
+    for name in [name for name in os.environ if name.startswith("PHRASECOM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PHRASECOM_ENGINE", str(tmp_path / "engine"))
+    monkeypatch.setenv("PHRASECOM_INDEX_PROCESSES", "1")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Result:
+        status = run(list(arguments))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    yield call
+    logging.root.handlers[:], logging.root.level = handlers, level  # a service sets up logs of its own
+
+
+@pytest.fixture
+def index(phrasecom: Run, tmp_path: Path) -> str:
+    write_lines(tmp_path / "corpus.jsonl", made_up(30))
+    assert phrasecom("index", "corpus.jsonl", "--index", "made-up")[0] == 0
+    return "made-up"
