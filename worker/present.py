@@ -11,10 +11,12 @@ from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.folding import fold
 from worker.methods.base import Problem, Ranked, Sorting
 from worker.neighbourhood import LocalGraph, Pair
+from worker.nested import relevance_by_words
 from worker.picture import picture
 from worker.places import Finder
 from worker.question import Question
 from worker.reasons import Reasoner
+from worker.resolve import Resolved
 from worker.spelling import Speller
 from worker.summary import summarise
 
@@ -70,7 +72,8 @@ class _Entries:
         self._cap = question.cap
         self._a, self._b = found.pair.a, found.pair.b
         self._in_a, self._in_b = Finder(self._a, "a"), Finder(self._b, "b")
-        self._sorting = found.sorting
+        self._sorting, self._candidates = found.sorting, found.pair.candidates
+        self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
         self._reasoner = Reasoner(found.graph, found.problem, self._model)
@@ -104,8 +107,8 @@ class _Entries:
             kind="implied" if implied else "shared" if where == "common" else "distinct",
             count_a=count_a,
             count_b=count_b,
-            relevance_a=_rounded(float(self._sorting.relevance_a[row])),
-            relevance_b=_rounded(float(self._sorting.relevance_b[row])),
+            relevance_a=self._relevance(phrase, self._a, float(self._sorting.relevance_a[row]), count_a),
+            relevance_b=self._relevance(phrase, self._b, float(self._sorting.relevance_b[row]), count_b),
             evidence=(
                 *(self._in_a.places(phrase) if count_a else ()),
                 *(self._in_b.places(phrase) if count_b else ()),
@@ -113,6 +116,14 @@ class _Entries:
             also=also,
             reasons=self._reasoner.reasons(phrase, lacking="b" if count_a else "a") if implied else None,
         )
+
+    def _relevance(self, phrase: str, side: Resolved, given: float, count: int) -> float:
+        """As the method has it; of a phrase that stands there without an edge to it, by its words."""
+        row = self._row.get(phrase)
+        edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
+        if not count or row is None or (given > 0 and edges[row].any()):
+            return _rounded(given)
+        return _rounded(max(given, relevance_by_words(side, edges, self._candidates, row)))
 
 
 def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:
@@ -155,7 +166,7 @@ def _notes(found: Found) -> list[str]:
         if not side.salience and (a.salience or b.salience)
     ]
     if not found.graph.third:
-        notes.append("no third document is reached from both sides: only the two sides themselves speak")
+        notes.append("no other document of the index links the two: what they share in other words may be missing here")
     return notes
 
 

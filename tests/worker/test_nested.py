@@ -1,0 +1,90 @@
+"""What a reader sees as the relevance of a phrase that a text holds without an edge to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from indexer.text import occurrences
+from tests.worker.conftest import INDEX, ask
+from tests.worker.planted import SHARED
+from worker.answer import Comparison
+from worker.candidates import Candidates
+from worker.comparer import Comparer
+from worker.full import full_graph
+from worker.methods import METHODS
+from worker.neighbourhood import Pair
+from worker.nested import relevance_by_words
+from worker.posing import pose
+from worker.present import Found, present
+from worker.resolve import Limits, Resolved, resolve
+from worker.sides import Side
+
+
+def resolved(comparer: Comparer, a: str, b: str) -> tuple[Resolved, Resolved]:
+    reader = comparer.engine.open(INDEX)
+    one, other = resolve(reader, [Side.from_text(a), Side.from_text(b)], limits=Limits())
+    return one, other
+
+
+def compared(comparer: Comparer, a: Resolved, b: Resolved, method: str = "cda") -> Comparison:
+    pair = Pair(a, b, Candidates.of(a, b))
+    question = comparer.question(INDEX, a.side, b.side, method=method, options={"cap": 0})
+    graph = full_graph(pair, None)
+    problem = pose(pair, graph, question.parameters)
+    return present(question, Found(pair, graph, problem, METHODS[method].sort(problem)))
+
+
+def unsegmented(side: Resolved, *gone: str) -> Resolved:
+    """The same text, had these phrases stood only within longer ones: the words are there, the edges are not."""
+    document = side.documents[0]
+    kept = [(p, w) for p, w in zip(document.phrases, document.weights, strict=True) if p not in gone]
+    salient = tuple(s for s in document.salient if s.phrase not in gone)
+    phrases, weights = zip(*kept, strict=True)
+    return Resolved(side.side, (replace(document, phrases=phrases, weights=weights, salient=salient),), side.reader)
+
+
+def _segmented_where_it_stands(side: Resolved, edges: NDArray[np.float64], phrase: str) -> bool:
+    stands = [bool(occurrences(phrase, document.tokens)) for document in side.documents]
+    return any(stands) and stands == (edges > 0).tolist()
+
+
+def entry_of(answer: Comparison, phrase: str) -> tuple[float, float]:
+    found = next(entry for entry in answer.common if entry.phrase == phrase)
+    assert found.kind == "shared" and found.count_a and found.count_b
+    return found.relevance_a, found.relevance_b
+
+
+@pytest.mark.parametrize("pair", [("a1", "b1"), ("a2", "b2"), ("search:honey", "search:oven")])
+def test_by_words_and_by_the_graph_a_phrase_with_an_edge_has_the_same_relevance(
+    local: Comparer, pair: tuple[str, str]
+) -> None:
+    a, b = resolved(local, *pair)
+    candidates = Candidates.of(a, b)
+    answer = ask(local, *pair, cap=0)
+    row = {phrase: i for i, phrase in enumerate(candidates.phrases)}
+    checked = 0
+    for entry in (*answer.common, *answer.distinct_a, *answer.distinct_b):
+        for side, edges, shown in (
+            (a, candidates.edges_a, entry.relevance_a),
+            (b, candidates.edges_b, entry.relevance_b),
+        ):
+            if entry.phrase in row and _segmented_where_it_stands(side, edges[row[entry.phrase]], entry.phrase):
+                by_words = relevance_by_words(side, edges, candidates, row[entry.phrase])
+                assert by_words == pytest.approx(shown, rel=0.05)
+                checked += 1
+    assert checked > 3
+
+
+@pytest.mark.parametrize("method", ["cda", "containment"])
+def test_a_phrase_that_stands_in_both_texts_is_relevant_to_both(local: Comparer, method: str) -> None:
+    a, b = resolved(local, "a1", "text:The waggle dance. The waggle dance of it. A brood nest, a queen cell.")
+    before = entry_of(compared(local, a, b, method), SHARED)
+    without = unsegmented(b, SHARED, *SHARED.split())
+    assert SHARED not in without.salience and without.wording.count(SHARED) == 2
+    after = entry_of(compared(local, a, without, method), SHARED)
+    assert after[0] == pytest.approx(before[0], rel=0.1)
+    assert after[1] > 1, "it is what the text speaks of most"
