@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from indexer import __version__
+from indexer.attached import SETTING, Attached
 from indexer.documents import PAIR, Document
 from indexer.engines.base import Build, Engine, IndexInfo
 from indexer.engines.names import check_index_name
@@ -30,6 +31,7 @@ from indexer.readers.rejects import Rejects
 from indexer.spool import Spool
 
 if TYPE_CHECKING:
+    from indexer.phrases.model import PhraseModel
     from indexer.settings import Settings
 
 
@@ -97,11 +99,12 @@ def build_index(
     rejects: Rejects | None = None,
     processes: int = 0,
     force: bool = False,
+    attached: Attached | None = None,
 ) -> BuildReport:
     """Make the documents the new epoch of ``index``; raises BadInput when there is none.
 
     ``rejects`` is what the documents' reader writes to; ``processes`` 0 means one a core;
-    ``force`` builds even what is there already.
+    ``force`` builds even what is there already; ``attached`` is the index they come from.
     """
     check_index_name(index)
     engine.version()  # an engine that cannot be reached is told before the reading, not after
@@ -113,10 +116,11 @@ def build_index(
             spool.fill(documents, progress)
         _require_documents(spool, rejects)
         current = current_info(engine, index)
-        epoch = _epoch_name(spool, analysis, current)
+        epoch = _epoch_name(spool, analysis, current, attached)
         if current and not force and _same_content(current, epoch):
             return _report(index, current, rejects, clock, unchanged=True)
-        info = _fill(build, spool, index, epoch, analysis, progress, clock, processes or (os.cpu_count() or 1))
+        made = _Made(index, epoch, analysis, attached)
+        info = _fill(build, spool, made, progress, clock, processes or (os.cpu_count() or 1))
     return _report(index, info, rejects, clock)
 
 
@@ -128,19 +132,25 @@ def current_info(engine: Engine, index: str) -> IndexInfo | None:
         return None
 
 
-def _fill(
-    build: Build,
-    spool: Spool,
-    index: str,
-    epoch: str,
-    analysis: Analysis,
-    progress: Progress,
-    clock: _Clock,
-    processes: int,
-) -> IndexInfo:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What an epoch is called and how it is made."""
+
+    index: str
+    epoch: str
+    analysis: Analysis
+    attached: Attached | None
+
+    def settings(self, model: PhraseModel) -> dict[str, object]:
+        out = {**model.settings, "asked": asdict(self.analysis), "pairs": sum(PAIR in name for name in model.phrases)}
+        return out | ({SETTING: self.attached.to_setting()} if self.attached else {})
+
+
+def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _Clock, processes: int) -> IndexInfo:
     """Mine, analyse, write, commit."""
     from indexer.analyse import Analyser, mine
 
+    analysis = made.analysis
     with clock.stage("mine"):
         model = mine(
             spool,
@@ -154,13 +164,13 @@ def _fill(
     with clock.stage("analyse and write"):
         build.write(Analyser(model).analyse_all(spool, processes=processes, total=spool.count, progress=progress))
     info = IndexInfo(
-        name=index,
-        epoch=epoch,
+        name=made.index,
+        epoch=made.epoch,
         documents=spool.count,
         phrases=len(model.phrases),
         edges=int(str(model.settings.get("edges", 0))),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings={**model.settings, "asked": asdict(analysis), "pairs": sum(PAIR in name for name in model.phrases)},
+        settings=made.settings(model),
     )
     with clock.stage("commit"):
         build.commit(model, info)
@@ -180,9 +190,10 @@ def _require_documents(spool: Spool, rejects: Rejects | None) -> None:
     raise BadInput("there are no documents", fix="name files or a folder that hold some")
 
 
-def _epoch_name(spool: Spool, analysis: Analysis, current: IndexInfo | None) -> str:
+def _epoch_name(spool: Spool, analysis: Analysis, current: IndexInfo | None, attached: Attached | None) -> str:
     """A running number, and a hash of all that the epoch is made from."""
-    made_from = json.dumps([spool.content(), asdict(analysis), __version__], sort_keys=True)
+    parts = [spool.content(), asdict(analysis), __version__, *([attached.to_setting()] if attached else [])]
+    made_from = json.dumps(parts, sort_keys=True)
     digest = hashlib.sha256(made_from.encode()).hexdigest()[:12]
     number = int(current.epoch.partition("-")[0]) + 1 if current and current.epoch.partition("-")[0].isdigit() else 1
     return f"{number}-{digest}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from indexer.attached import Attached
 from indexer.build import Analysis, BuildReport, build_index
 from indexer.documents import Document
 from indexer.engines.base import Engine
@@ -62,4 +63,5 @@ def refresh_index(engine: Engine, index: str, progress: Progress = no_progress, 
     reader = engine.open(index)
     documents = (analysed.document for analysed in reader.scan())
     analysis = Analysis.of_index(reader.info)
-    return build_index(documents, engine, index, analysis, progress, processes=processes, force=True)
+    attached = Attached.of(reader.info)
+    return build_index(documents, engine, index, analysis, progress, processes=processes, force=True, attached=attached)

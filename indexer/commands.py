@@ -20,6 +20,7 @@ from indexer.options import (
 )
 
 if TYPE_CHECKING:
+    from indexer.attached import Attached
     from indexer.build import BuildReport
     from indexer.documents import Document
     from indexer.engines.base import Engine
@@ -100,17 +101,19 @@ def attach_command(
     **given: str | None,
 ) -> int:
     """Make an index from an existing Elasticsearch index, which is only read: phrasecom attach
-    http://localhost:9200/news --index news --map text=body
+    http://localhost:9200/news --index news --map text=body. Where both are on the same server, a search over HTTP
+    is answered by the existing index itself.
     """
     from indexer.readers import FieldMap
-    from indexer.readers.existing import read_existing
+    from indexer.readers.existing import describe, read_existing
 
     fields = FieldMap.parse(maps)
 
     def documents(settings: Settings, found: Rejects) -> Iterable[Document]:
         return read_existing(source, found, fields, settings.max_document_bytes, api_key=source_api_key)
 
-    return _build(documents, index, rejects, force, as_json, given)
+    attached = describe(source, fields, api_key=source_api_key)
+    return _build(documents, index, rejects, force, as_json, given, attached)
 
 
 def _build(
@@ -120,6 +123,7 @@ def _build(
     force: bool,
     as_json: bool,
     given: dict[str, str | None],
+    attached: Attached | None = None,
 ) -> int:
     from indexer.build import Analysis, build_index
     from indexer.readers import Rejects
@@ -138,6 +142,7 @@ def _build(
             rejects=found,
             processes=settings.index_processes,
             force=force,
+            attached=attached,
         )
         if not report.unchanged:
             audience.new_epoch(index, report.epoch)

@@ -101,6 +101,13 @@ class Settings(BaseSettings):
     max_text_bytes: Bytes = Field(2**18, description="Largest pasted text of a comparison")
     max_hits: int = Field(50, ge=1, le=1000, description="Most hits explained in one request")
     max_set: int = Field(1000, ge=1, le=100_000, description="Most documents in one side of a comparison")
+    max_source_ids: int = Field(
+        50_000,
+        ge=1,
+        le=1_000_000,
+        description="Most documents a key with limited groups may read for the source of an attached index to be "
+        "searched for it; each of their ids goes into the search",
+    )
     max_waiting: int = Field(
         8, ge=0, le=10_000, description="Requests that may wait for an answer at once; more get 202 at once"
     )

@@ -8,8 +8,10 @@ import orjson
 from flask import Blueprint, Response, request
 from werkzeug.routing import BaseConverter
 
+from indexer.attached import SETTING, Attached
 from indexer.documents import Document
-from indexer.engines.base import IndexInfo
+from indexer.engines.base import Groups, IndexInfo
+from indexer.engines.source import Source
 from indexer.errors import BadParameter, TooLarge, UnknownDocument
 from webapi.answers import JSON, accepted, answer_or_state
 from webapi.context import caller, context, json_body
@@ -23,6 +25,8 @@ from worker.wire import dumps
 blueprint = Blueprint("indexes", __name__)
 PATH = "/v1/indexes"
 _MOST_SUGGESTIONS = 50
+_MOST_FACETS = 50
+_FIELDS = ("title", "text", "date", "url")
 
 
 class AnyId(BaseConverter):
@@ -41,7 +45,22 @@ def listed() -> Response:
 
 @blueprint.get(f"{PATH}/<name>")
 def one(name: str) -> Response:
-    return _json(described(context().service.library.current(name).info))
+    """With what a search of it may name: its fields, and the facets of what the caller may read."""
+    library, who = context().service.library, caller()
+    reader = library.current(name)
+    source = library.engine.source(reader.info)
+    if source is not None:
+        return _json(described(reader.info) | _named_in(source, who.groups))
+    facets = library.read(name, lambda current: current.facet_names(who.groups))
+    return _json(described(reader.info) | {"fields": {what: what for what in _FIELDS}, "facets": facets})
+
+
+def _named_in(source: Source, groups: Groups) -> dict[str, Any]:
+    fields = source.fields()
+    if groups is not None:
+        fields = fields.without(fields.names.get("acl"))
+    facets = fields.facets(list(source.map.facet_sources().values()))
+    return {"fields": {what: fields.names.get(what) for what in _FIELDS}, "facets": facets[:_MOST_FACETS]}
 
 
 @blueprint.post(f"{PATH}/<name>/documents")
@@ -86,6 +105,7 @@ def suggest(name: str) -> Response:
 
 
 def described(info: IndexInfo) -> dict[str, Any]:
+    attached = Attached.of(info)
     return {
         "name": info.name,
         "epoch": info.epoch,
@@ -94,7 +114,8 @@ def described(info: IndexInfo) -> dict[str, Any]:
         "edges": info.edges,
         "created": info.created,
         "drift": info.drift,
-        "settings": dict(info.settings),
+        "source": attached.index if attached else None,
+        "settings": {name: value for name, value in info.settings.items() if name != SETTING},
     }
 
 

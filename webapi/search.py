@@ -1,4 +1,7 @@
-"""/v1/{index}/_search: the Elasticsearch response, with ``why`` on each hit."""
+"""/v1/{index}/_search: the Elasticsearch response, with ``why`` on each hit.
+
+An index that was attached is searched in its source (``source_search``), any other here.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from webapi.answers import JSON
 from webapi.context import caller, context, json_body, preferred_wait, require
 from webapi.highlight import highlights
 from webapi.search_body import Histogram, SearchPlan, Terms, read_body
+from webapi.source_search import search_source
 from webapi.why import explain_page
 from worker.wire import dumps, loads
 
@@ -35,6 +39,10 @@ def search(index: str) -> Response:
     if unknown:
         raise BadParameter(f"the parameter {unknown[0][:80]!r} is not allowed", fix="put it in the body")
     who, library = caller(), context().service.library
+    source = library.source(index)
+    if source is not None:
+        wait = preferred_wait(context().settings)
+        return _timed(search_source(index, source, _body(), who, context(), wait), began)
     plan = read_body(_body(), lambda words: library.spelled(index, words))
     if plan.why:
         require(who, "compare")
@@ -55,7 +63,10 @@ def search(index: str) -> Response:
     whys: Sequence[Mapping[str, Any]] = ()
     if plan.why and found.hits:
         whys = explain_page(context().desk, index, plan, found.hits, who, preferred_wait(context().settings))
-    body = _response(index, plan, found, whys)
+    return _timed(_response(index, plan, found, whys), began)
+
+
+def _timed(body: dict[str, Any], began: float) -> Response:
     body["took"] = int(1000 * (time.perf_counter() - began))
     return Response(dumps(body), mimetype=JSON)
 

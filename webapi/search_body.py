@@ -11,7 +11,7 @@ from indexer.errors import BadParameter
 from webapi.search_parts import facet_name, flag, listed, object_of, only, single, text_of, whole_number
 from webapi.search_query import Clause, QueryReader, Spelled
 
-_TOP = frozenset(
+TOP = frozenset(
     {"query", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits", "why"}
 )
 MOST_HITS = 100
@@ -65,16 +65,16 @@ class SearchPlan:
 def read_body(body: object, spell: Callable[[str], Spelled]) -> SearchPlan:
     """The plan; BadParameter names what is not allowed and where. ``spell`` gives the lemmas of words."""
     whole = object_of(body, "the body")
-    only(whole, _TOP, "the body")
+    only(whole, TOP, "the body")
     plan = SearchPlan()
     plan.offset = whole_number(whole.get("from", 0), "from", 0, MOST_OFFSET)
     plan.size = whole_number(whole.get("size", 10), "size", 0, MOST_HITS)
     plan.sort = _sort(whole.get("sort", []))
     plan.highlight = _highlight(whole["highlight"]) if "highlight" in whole else None
     plan.aggregations = _aggregations(whole)
-    plan.source = _source(whole.get("_source", True))
+    plan.source = read_source(whole.get("_source", True))
     plan.why = flag(whole.get("why", True), "why")
-    _total(whole.get("track_total_hits", True))
+    read_total(whole.get("track_total_hits", True))
     if "query" in whole:
         reader = QueryReader(spell)
         plan.query = reader.read(whole["query"], "query")
@@ -114,12 +114,12 @@ def _highlight(written: object) -> Highlight:
         only(object_of(own, at), frozenset({"number_of_fragments"}), at)
         fields[name] = whole_number(own.get("number_of_fragments", usual), f"{at}.number_of_fragments", 1, 10)
     before, after = (
-        _tag(options.get(name, usual), name) for name, usual in (("pre_tags", "<em>"), ("post_tags", "</em>"))
+        read_tag(options.get(name, usual), name) for name, usual in (("pre_tags", "<em>"), ("post_tags", "</em>"))
     )
     return Highlight(fields, before, after)
 
 
-def _tag(written: object, name: str) -> str:
+def read_tag(written: object, name: str) -> str:
     tags = listed(written)
     if len(tags) != 1:
         raise BadParameter(f"highlight.{name} must hold one tag")
@@ -161,7 +161,7 @@ def _histogram(options: Mapping[str, object], at: str) -> Histogram:
     return Histogram(Interval.of_length(text_of(fixed, f"{at}.fixed_interval")), least)
 
 
-def _source(written: object) -> frozenset[str] | bool:
+def read_source(written: object) -> frozenset[str] | bool:
     if isinstance(written, bool):
         return written
     names = listed(written)
@@ -170,7 +170,7 @@ def _source(written: object) -> frozenset[str] | bool:
     return frozenset(str(name) for name in names)
 
 
-def _total(written: object) -> None:
+def read_total(written: object) -> None:
     """Hits are always counted in full, which is what either way of asking allows."""
     if not isinstance(written, bool):
         whole_number(written, "track_total_hits", 0, 2**31 - 1)

@@ -10,7 +10,10 @@ Schema = dict[str, Any]
 _QUERY: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}
 _NAME: Final[Schema] = {"type": "string"}
 _WORDS: Final[Schema] = {"type": "string", "pattern": r"\S"}
-_TEXT_FIELD: Final[Schema] = {"enum": ["title", "text"]}
+OWN: Final = "x-own-names"
+"""What stands here in an index of our own; the source of an attached index has other names for its fields."""
+_TEXTS: Final = ["title", "text"]
+_TEXT_FIELD: Final[Schema] = {"type": "string", OWN: _TEXTS}
 _DATE: Final[Schema] = {"type": "string", "examples": ["2011-03-11", "2011-03", "2011-03-11T09:00:00"]}
 _FRAGMENTS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 10}
 _ORDER: Final[Schema] = {"enum": ["asc", "desc"]}
@@ -26,6 +29,11 @@ def _one_of_these(properties: Schema) -> Schema:
     return _object(properties, minProperties=1, maxProperties=1)
 
 
+def _one_field(own: list[str], content: Schema) -> Schema:
+    """One name of a field, and what is said of it."""
+    return {"type": "object", "additionalProperties": content, "minProperties": 1, "maxProperties": 1, OWN: own}
+
+
 def _several(one: Schema) -> Schema:
     return {"anyOf": [one, {"type": "array", "items": one}]}
 
@@ -35,7 +43,7 @@ _MATCH_FIELD: Final[Schema] = {"anyOf": [_WORDS, _object(_MATCH, ("query",))]}
 _FACET: Final[Schema] = {"type": "object", "minProperties": 1, "maxProperties": 1}
 SEARCH_QUERY: Final[Schema] = _one_of_these(
     {
-        "match": _one_of_these({"title": _MATCH_FIELD, "text": _MATCH_FIELD}),
+        "match": _one_field(_TEXTS, _MATCH_FIELD),
         "multi_match": _object({**_MATCH, "fields": {"type": "array", "items": _TEXT_FIELD}}, ("query",)),
         "match_all": _object({}),
         "term": _FACET | {"additionalProperties": {"type": "string"}, "examples": [{"source": "BBC"}]},
@@ -44,9 +52,7 @@ SEARCH_QUERY: Final[Schema] = _one_of_these(
             "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
             "examples": [{"source": ["BBC", "CNN"]}],
         },
-        "range": _object(
-            {"date": _object({"gte": _DATE, "gt": _DATE, "lte": _DATE, "lt": _DATE, "_name": _NAME})}, ("date",)
-        ),
+        "range": _one_field(["date"], _object({"gte": _DATE, "gt": _DATE, "lte": _DATE, "lt": _DATE, "_name": _NAME})),
         "bool": _object(
             {
                 "must": _several(_QUERY),
@@ -61,8 +67,8 @@ SEARCH_QUERY: Final[Schema] = _one_of_these(
 )
 _SORT: Final[Schema] = {
     "anyOf": [
-        {"enum": _SORT_KEYS},
-        _one_of_these({key: {"anyOf": [_ORDER, _object({"order": _ORDER})]} for key in _SORT_KEYS}),
+        {"type": "string", OWN: _SORT_KEYS},
+        _one_field(_SORT_KEYS, {"anyOf": [_ORDER, _object({"order": _ORDER})]}),
     ]
 }
 _AGGREGATION: Final[Schema] = _one_of_these(
@@ -72,7 +78,7 @@ _AGGREGATION: Final[Schema] = _one_of_these(
         ),
         "date_histogram": _object(
             {
-                "field": {"const": "date"},
+                "field": {"type": "string", OWN: ["date"]},
                 "calendar_interval": {"enum": ["hour", "day", "week", "month", "quarter", "year"]},
                 "fixed_interval": {"type": "string", "pattern": "^[1-9][0-9]{0,4}[hd]$"},
                 "min_doc_count": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
@@ -89,7 +95,7 @@ PROPERTIES: Final[Schema] = {
     "sort": {"anyOf": [_SORT, {"type": "array", "items": _SORT, "maxItems": 3}]},
     "highlight": _object(
         {
-            "fields": _object({"title": _HIGHLIGHTED, "text": _HIGHLIGHTED}),
+            "fields": {"type": "object", "additionalProperties": _HIGHLIGHTED, OWN: _TEXTS},
             "pre_tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
             "post_tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
             "number_of_fragments": _FRAGMENTS,

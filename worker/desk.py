@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from indexer.engines.base import Groups
 from indexer.errors import UnknownIndex, UnknownJob
 from indexer.news import Version
 from worker.asked import Asked, AskedPage, page_of
@@ -13,6 +14,7 @@ from worker.cache import Kept, KnownQuestions, LocalAnswers
 from worker.callers import Caller, eyes_of, rights_of
 from worker.events import Listeners, Subscriber, Waiters
 from worker.jobs import OPEN, Answer, Job, NewJob
+from worker.readable import Ids, ReadableIds
 from worker.service import Service
 from worker.wire import dumps, loads
 from worker.works import named_documents
@@ -54,12 +56,23 @@ class Desk:
         self.local = LocalAnswers(local_bytes)
         self.known = KnownQuestions(service.config.epoch_ttl)
         self._subscriber: Subscriber | None = None
-        listeners = Listeners(self.waiters.wake, self.known.changed)
+        self._readable = ReadableIds(service.config.rights_ttl)
+        listeners = Listeners(self.waiters.wake, self._changed)
         if service.inline:
             service.listen(listeners.hear)
         else:
             self._subscriber = Subscriber(service.redis, service.config.key_prefix + "events", listeners)
             self._subscriber.start()
+
+    def _changed(self, index: str | None) -> None:
+        self.known.changed(index)
+        self._readable.changed(index)
+
+    def readable_ids(self, index: str, epoch: str, groups: Groups, load: Callable[[], Ids]) -> Ids:
+        """What these groups may read of an index: remembered for as long as news of it would be heard."""
+        if self._subscriber is not None and not self._subscriber.connected:
+            return load()
+        return self._readable.get(index, epoch, groups, load)
 
     def recall(self, caller: Caller, body: bytes) -> str | None:
         """The id these very bytes led to a moment ago, if nothing can have changed since."""

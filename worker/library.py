@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +16,9 @@ from worker.sides import parse_search
 
 if TYPE_CHECKING:
     from indexer.analyse import Analyser
+    from indexer.engines.source import Source
 
+_SOURCE_SECONDS = 5.0
 T = TypeVar("T")
 
 
@@ -25,6 +28,7 @@ class Library:
         self._max_set = max_set
         self._lock = threading.Lock()
         self._analysers: dict[str, Analyser] = {}
+        self._sources: dict[str, tuple[float, Source | None]] = {}
 
     def current(self, index: str) -> Reader:
         return self.engine.open(index)
@@ -35,6 +39,14 @@ class Library:
             return step(self.engine.open(index))
         except EpochChanged:
             return step(self.engine.open(index))
+
+    def source(self, index: str) -> Source | None:
+        """The index this one was attached to, where it can be searched; looked up every few seconds."""
+        until, known = self._sources.get(index, (0.0, None))
+        if until < time.monotonic():
+            known = self.engine.source(self.current(index).info)
+            self._sources[index] = (time.monotonic() + _SOURCE_SECONDS, known)
+        return known
 
     def lemmas(self, index: str, words: str) -> tuple[str, ...]:
         """Words the way the index's documents have them."""

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.intervals import Interval
 from indexer.engines.query import BY_ID, BY_SCORE, Query, Sort, flat_score, whole_order
 from indexer.phrases.model import PhraseModel
+
+if TYPE_CHECKING:
+    from indexer.engines.source import Source
 
 Groups = frozenset[str] | None
 
@@ -175,6 +178,17 @@ class Reader(ABC):
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         """Every live document, by id ascending (code point order)."""
 
+    @abstractmethod
+    def readable(self, groups: Groups, most: int) -> list[str]:
+        """Ids of what these groups may read, ascending, the first so many."""
+
+    @abstractmethod
+    def facet_names(self, groups: Groups = None) -> list[str]:
+        """Facets of what these groups may read, the one with the most frequent value first.
+
+        Looked for among the thousand most frequent values of all facets. One request.
+        """
+
     def search(
         self,
         selection: Selection,
@@ -231,6 +245,10 @@ class Engine(ABC):
         """The current epoch. The model is loaded once an epoch and shared by all readers of it;
         opening again while the epoch stands costs no request beyond the first, so a caller may
         keep a reader until it raises EpochChanged."""
+
+    def source(self, info: IndexInfo) -> Source | None:
+        """The index that this one was attached to, where it can be searched."""
+        return None
 
     @abstractmethod
     def build(self, index: str) -> Build: ...

@@ -49,6 +49,11 @@ def facet_prefix(name: str) -> str:
     return clean(name).replace("%", "%25").replace("=", "%3D") + "="
 
 
+def facet_of(key: str) -> str:
+    """The name in a ``name=value`` string."""
+    return key.partition("=")[0].replace("%3D", "=").replace("%25", "%")
+
+
 def facet_keys(facets: Mapping[str, Sequence[str]]) -> list[str]:
     """Every value of every facet as one ``name=value`` string, in order, none twice."""
     return list(dict.fromkeys(facet_prefix(name) + clean(value) for name, values in facets.items() for value in values))

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from indexer.attached import Attached
 from indexer.documents import Document
 from indexer.engines.elasticsearch.client import Connection
+from indexer.engines.elasticsearch.source import cluster_of
 from indexer.errors import BadInput, BadParameter
 from indexer.readers import SourcedRow, take
 from indexer.readers.records import FieldMap
@@ -32,6 +34,21 @@ def read_existing(
     connection.version()
     fields = fields or FieldMap()
     return take(_rows(connection, index, "id" in fields.sources), rejects, fields, max_bytes)
+
+
+def describe(source: str, fields: FieldMap, *, api_key: str | None = None, timeout: float = 30.0) -> Attached | None:
+    """What to remember of a source; None where its documents go under other ids than their own."""
+    url, index = split_source(source)
+    if "id" in fields.sources:
+        return None
+    connection = Connection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    try:
+        connection.version()
+        with connection.telling():
+            cluster = cluster_of(connection)
+    finally:
+        connection.client.close()
+    return Attached(index, cluster, dict(fields.sources)) if cluster else None
 
 
 def split_source(source: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from webapi import openapi, schemas
+from webapi.search_schema import OWN
 
 INDEXES = ["papers", "nope"]
 IDS = [*(f"d{n}" for n in range(1, 13)), "nope", "ü/ ?#"]
@@ -46,6 +47,8 @@ def _steered(part: Any) -> Any:
         return [_steered(one) for one in part]
     if not isinstance(part, dict):
         return part
+    if OWN in part:
+        return _own(part)
     if part.get("pattern") == schemas.INDEX_NAME:
         return {"enum": INDEXES}
     if part.get("type") == "string" and part.get("maxLength") == 512:
@@ -55,3 +58,12 @@ def _steered(part: Any) -> Any:
     if part.get("type") == "string" and (part.get("minLength") == 1 or part.get("pattern") == r"\S"):
         return {"anyOf": [{"enum": WORDS}, part]}
     return {name: _steered(one) for name, one in part.items()}
+
+
+def _own(part: dict[str, Any]) -> dict[str, Any]:
+    """The fields that an index of our own has."""
+    if part["type"] == "string":
+        return {"enum": part[OWN]}
+    content = _steered(part["additionalProperties"])
+    rest = {name: one for name, one in part.items() if name not in (OWN, "additionalProperties")}
+    return rest | {"properties": dict.fromkeys(part[OWN], content), "additionalProperties": False}

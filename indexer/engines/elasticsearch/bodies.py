@@ -33,6 +33,10 @@ PINNED = 1e9
 
 NEIGHBOURHOOD_FIELDS = "timed_out,_shards.failed,hits.total,hits.hits.sort,hits.hits.fields,hits.hits.matched_queries"
 
+IDS = 1000
+"""Ids in one clause: Elasticsearch refuses more of them than the source's result window is large."""
+ID_FIELDS = "timed_out,_shards.failed,hits.hits.sort"
+
 
 def document_index(shards: int, replicas: int) -> Body:
     """Settings and mappings of an epoch's index; it is searched only once it is complete."""
@@ -204,6 +208,38 @@ def scan(after: str | None, size: int, groups: Groups) -> Body:
         "track_total_hits": False,
     }
     return body if after is None else body | {"search_after": [after]}
+
+
+def readable_ids(after: str | None, size: int, groups: Groups) -> Body:
+    """The same as ``scan``, of which only the order's values are wanted: the ids."""
+    return scan(after, size, groups) | {"_source": False, "stored_fields": "_none_"}
+
+
+def facet_names(groups: Groups) -> Body:
+    """The most frequent values of all facets together: their names are among them."""
+    terms = {"field": "facets", "size": FACET_VALUES, "order": [{"_count": "desc"}, {"_key": "asc"}]}
+    query = {"bool": {"filter": readable_by(groups)}}
+    return {"query": query, "size": 0, "track_total_hits": False, "aggs": {"values": {"terms": terms}}}
+
+
+def source_search(
+    asked: Body, readable: Sequence[str] | None, acl_field: str | None, groups: Groups, seconds: float
+) -> Body:
+    """A caller's search of an attached source: whatever it counts or shows is among what they may read.
+
+    ``readable``: the ids they may read by our own rights, None for all; ``acl_field``: where the source says it.
+    """
+    body = asked | {"track_total_hits": True, "timeout": f"{max(1, int(1000 * seconds))}ms"}
+    if groups is None or readable is None:
+        return body
+    parts = [{"ids": {"values": list(readable[at : at + IDS])}} for at in range(0, len(readable), IDS)]
+    filters: list[Body] = [{"bool": {"should": parts}} if parts else {"match_none": {}}]
+    if acl_field is not None:
+        nobody_named = {"bool": {"must_not": {"exists": {"field": acl_field}}}}
+        theirs = {"terms": {acl_field: sorted(map(clean, groups))}}
+        filters.append({"bool": {"should": [nobody_named, theirs]}})
+    query = asked.get("query", {"match_all": {}})
+    return body | {"query": {"bool": {"must": [query], "filter": filters}}}
 
 
 def neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -> Body:

@@ -21,6 +21,7 @@ from typing import Any
 
 from elasticsearch import NotFoundError
 
+from indexer.attached import Attached
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Build, Engine, IndexInfo, Reader
 from indexer.engines.elasticsearch import bodies
@@ -28,8 +29,10 @@ from indexer.engines.elasticsearch.build import FORMAT, ElasticsearchBuild
 from indexer.engines.elasticsearch.client import Connection, PartialAnswer
 from indexer.engines.elasticsearch.holding import LEASE, writable
 from indexer.engines.elasticsearch.reader import WAITS, ElasticsearchReader
+from indexer.engines.elasticsearch.source import ElasticsearchSource, cluster_of
 from indexer.engines.elasticsearch.writing import CHUNK, FEW_RETRIES, write_all
 from indexer.engines.names import check_index_name, is_id
+from indexer.engines.source import Source
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
 from indexer.phrases.model import PhraseModel
 
@@ -66,6 +69,8 @@ class ElasticsearchEngine(Engine):
         self.connection.hang.pause = pause
         self._epochs: dict[str, _Epoch] = {}
         self._loading = threading.Lock()
+        self._sources: dict[str, ElasticsearchSource] = {}
+        self._cluster_name: str | None = None
 
     def version(self) -> str:
         return self.connection.version()
@@ -112,6 +117,21 @@ class ElasticsearchEngine(Engine):
                     raise
             time.sleep(wait or 0)  # replaced while being opened: take the new one
         raise IndexBusy(f"index {index!r} is being rebuilt over and over", fix="try again later")
+
+    def source(self, info: IndexInfo) -> Source | None:
+        attached = Attached.of(info)
+        if attached is None or attached.cluster != self._cluster():
+            return None
+        known = self._sources.get(info.name)
+        if known is None or known.attached != attached:
+            known = self._sources[info.name] = ElasticsearchSource(self, attached)
+        return known
+
+    def _cluster(self) -> str:
+        if self._cluster_name is None:
+            with self.connection.telling():
+                self._cluster_name = cluster_of(self.connection)
+        return self._cluster_name
 
     def build(self, index: str) -> Build:
         check_index_name(index)

@@ -22,7 +22,7 @@ from indexer.engines.base import (
 from indexer.engines.codec import may_read, unpack
 from indexer.engines.elasticsearch import answers, bodies
 from indexer.engines.elasticsearch.client import PartialAnswer
-from indexer.engines.names import is_id
+from indexer.engines.names import facet_of, is_id
 from indexer.errors import EpochChanged, TooLarge
 from indexer.phrases.model import PhraseModel
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 SCAN_BATCH = 500
+ID_BATCH = 10_000
 PREFERENCE = "phrasecom"
 """The same copy of a shard every time: copies may score differently after deletions."""
 WAITS = (0.05, 0.2, 1.0, None)
@@ -74,6 +75,21 @@ class ElasticsearchReader(Reader):
             if len(hits) < SCAN_BATCH:
                 return
             after = hits[-1]["sort"][0]
+
+    def readable(self, groups: Groups, most: int) -> list[str]:
+        ids: list[str] = []
+        while len(ids) < most:
+            size = min(ID_BATCH, most - len(ids))
+            body = bodies.readable_ids(ids[-1] if ids else None, size, groups)
+            hits = self._ask(body, scored=False, filter_path=bodies.ID_FIELDS).get("hits", {}).get("hits", ())
+            ids += [hit["sort"][0] for hit in hits]
+            if len(hits) < size:
+                break
+        return ids
+
+    def facet_names(self, groups: Groups = None) -> list[str]:
+        answer = self._ask(bodies.facet_names(groups), scored=False)
+        return list(dict.fromkeys(facet_of(one["key"]) for one in answer["aggregations"]["values"]["buckets"]))
 
     def _search(self, request: SearchRequest) -> SearchResult:
         if request.offset + request.size > bodies.WINDOW:

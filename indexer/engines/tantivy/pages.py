@@ -9,7 +9,7 @@ from tantivy import DocAddress, Order, Query, Searcher
 
 from indexer.engines.base import Hit, SearchRequest
 from indexer.engines.intervals import Interval
-from indexer.engines.names import facet_prefix
+from indexer.engines.names import facet_of, facet_prefix
 from indexer.engines.query import BY_ID, BY_SCORE, Sort
 from indexer.engines.tantivy.index import stored
 from indexer.errors import TooLarge
@@ -99,6 +99,18 @@ def count_facet(searcher: Searcher, query: Query, name: str) -> dict[str, int]:
     counted = searcher.terms_with_prefix("facets", prefix, query)
     counted.sort(key=lambda pair: (-pair[1], pair[0]))
     return {key[len(prefix) :]: count for key, count in counted[:FACET_VALUES]}
+
+
+def facet_names(searcher: Searcher, query: Query) -> list[str]:
+    """By their most frequent value, those with the most documents first."""
+    counted = searcher.terms_with_prefix("facets", "", query)
+    counted.sort(key=lambda pair: (-pair[1], pair[0]))
+    return list(dict.fromkeys(facet_of(key) for key, _ in counted[:FACET_VALUES]))
+
+
+def first_ids(searcher: Searcher, query: Query, most: int) -> list[str]:
+    found = searcher.search(query, max(most, 1), count=False, order_by_field="id", order=Order.Asc)
+    return [str(id) for id, _ in found.hits[:most]]
 
 
 def count_dates(searcher: Searcher, query: Query, interval: Interval) -> dict[int, int]:

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import Groups, Neighbourhood, NeighbourhoodRequest, Reader, SearchRequest, SearchResult
+from indexer.engines.base import (
+    Groups,
+    Neighbourhood,
+    NeighbourhoodRequest,
+    Reader,
+    SearchRequest,
+    SearchResult,
+    Selection,
+)
 from indexer.engines.codec import may_read
 from indexer.engines.names import is_id
 from indexer.engines.tantivy import index as store
@@ -43,6 +51,16 @@ class TantivyReader(Reader):
             for analysed in self.fetch(ids[first : first + SCAN_BATCH], groups):
                 if analysed is not None:
                     yield analysed
+
+    def readable(self, groups: Groups, most: int) -> list[str]:
+        self._engine.requests += 1
+        query = queries.selection_query(self._epoch.schema, Selection(), groups)
+        return pages.first_ids(self._epoch.state().searcher, query, most)
+
+    def facet_names(self, groups: Groups = None) -> list[str]:
+        self._engine.requests += 1
+        query = queries.selection_query(self._epoch.schema, Selection(), groups)
+        return pages.facet_names(self._epoch.state().searcher, query)
 
     def _search(self, request: SearchRequest) -> SearchResult:
         self._engine.requests += 1

@@ -120,6 +120,7 @@ def test_facet_names_and_values_of_any_characters_do_not_mix(engine: Engine) -> 
         for value in values:
             assert ids(reader, Selection(facets={name: [value]})) == ["one"]
     counted = reader.search(Selection(), facets=list(facets)).facets
+    assert sorted(reader.facet_names()) == sorted(facets)
     assert counted["a"] == {"b=c": 1, "c": 1, "x.*": 1} and counted["a=b"] == {"c": 1} and counted["é ["] == {'"q"': 1}
 
 
@@ -170,7 +171,19 @@ def test_rights_hold_in_every_read(papers: Reader, corpus: Corpus, groups: froze
     assert sorted(a.document.id for a in papers.fetch(everything, groups) if a) == allowed
     assert [a.document.id for a in papers.scan(groups)] == allowed
     assert ids(papers, Selection(), groups) == allowed
+    assert papers.readable(groups, 1000) == allowed and papers.readable(groups, 3) == allowed[:3]
     found = papers.search(Selection(words=("mail",)), size=1000, facets=["venue"], groups=groups)
     matching = [d for d in corpus.documents if readable(d, groups) and "mail" in d.tokens.split()]
     assert sorted(hit.id for hit in found.hits) == sorted(d.document.id for d in matching)
     assert dict(found.facets["venue"]) == Counter(d.document.facets["venue"][0] for d in matching)
+
+
+def test_facets_of_hidden_documents_are_not_named(engine: Engine) -> None:
+    drafts = [
+        draft("open", ["mail"], facets={"venue": ("ACL",), "tag": ("a",)}),
+        draft("other", ["mail"], facets={"venue": ("ACL",)}),
+        draft("closed", ["mail"], facets={"project": ("zarquon",)}, acl=("staff",)),
+    ]
+    reader = build(engine, analyse(drafts))
+    assert reader.facet_names() == reader.facet_names(STAFF) == ["venue", "project", "tag"]
+    assert reader.facet_names(NOBODY) == ["venue", "tag"]

@@ -1,0 +1,407 @@
+"""An attached index is searched in its source: its analyzers, fields and mappings, with reasons from the side index."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elasticsearch import BadRequestError, Elasticsearch
+
+from indexer.change import refresh_index
+from indexer.engines import open_engine
+from indexer.engines.base import Engine
+from indexer.engines.elasticsearch import bodies, reader
+from indexer.main import run
+from tests.webapi.conftest import WAIT, Served, started, stop
+from tests.webapi.keyring import Inside, Ring, inside
+from tests.worker.jobs.conftest import until
+from worker.config import WorkConfig
+
+pytestmark = pytest.mark.elasticsearch
+
+MAPPINGS = {
+    "properties": {
+        "headline": {"type": "text", "fields": {"keyword": {"type": "keyword"}}},
+        "body": {"type": "text", "analyzer": "whitespace"},  # unlike ours: capitals count
+        "meta": {"properties": {"desk": {"type": "keyword"}}},
+        "groups": {"type": "keyword"},
+        "published": {"type": "date"},
+        "views": {"type": "integer"},
+    }
+}
+MAPS = ["title=headline", "text=body", "facets.desk=meta.desk", "acl=groups", "date=published"]
+SAID = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
+
+
+def story(number: int) -> dict[str, Any]:
+    """Every third is for staff; only even ones write a lone Graph."""
+    topic = ("Topic models find topics.", "Solar cells store energy.", "Page ranks are sums.")[number % 3]
+    return {
+        "headline": f"Story {number} on the web graph",
+        "body": SAID * 2 + topic + (" Graph" if number % 2 == 0 else ""),
+        "meta": {"desk": "science" if number < 7 else "sports"},
+        "published": f"2011-03-{number:02}",
+        "views": 100 - number,
+        **({"groups": ["staff"]} if number % 3 == 0 else {}),
+    }
+
+
+class House:
+    """A source with twelve stories, a side index ``news`` attached to it, and whoever looks at it."""
+
+    def __init__(self, url: str) -> None:
+        tag = uuid.uuid4().hex[:8]
+        self.url, self.source, self.prefix = url, f"stories-{tag}", f"side-{tag}-"
+        self.elastic = Elasticsearch(url)
+        self.elastic.indices.create(index=self.source, mappings=MAPPINGS)
+        for number in range(1, 13):
+            self.elastic.index(index=self.source, id=f"s{number}", document=story(number))
+        self.elastic.indices.refresh(index=self.source)
+
+    def engine(self) -> Engine:
+        return open_engine(self.url, prefix=self.prefix)
+
+    def put(self, id: str, document: dict[str, Any]) -> None:
+        self.elastic.index(index=self.source, id=id, document=document, refresh=True)
+
+    def close(self) -> None:
+        with self.engine() as engine:
+            for index in engine.indexes():
+                engine.drop(index)
+        for name in self.elastic.indices.get(index=f"{self.source}*").body:
+            self.elastic.indices.delete(index=name)
+        self.elastic.close()
+
+
+@pytest.fixture
+def house(elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[House]:
+    house = House(elasticsearch_url)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", house.prefix)
+    attach(house)
+    yield house
+    house.close()
+
+
+def attach(house: House, *more: str, source: str = "", engine: str = "") -> None:
+    maps = [part for one in MAPS for part in ("--map", one)]
+    address = f"{house.url}/{source or house.source}"
+    command = ["attach", address, "--index", "news", "--engine", engine or house.url, "--index-processes", "1"]
+    assert run([*command, *maps, *more]) == 0
+
+
+@contextmanager
+def reading(house: House, tmp_path: Path, **settings: Any) -> Iterator[Callable[[str], Inside]]:
+    """``who("guest")``: the service as one caller meets it."""
+    ring = Ring(tmp_path / "keys.toml")
+    everything = ("read", "compare", "ingest")
+    for name, groups in {"root": ("*",), "staff": ("staff",), "guest": ("guests",)}.items():
+        ring.add(name, everything, groups=groups)
+    with house.engine() as engine:
+        app = inside(engine, ring, **settings)
+        yield lambda name: app.as_(ring.secrets[name])
+        app.close()
+
+
+def found(who: Inside, body: dict[str, Any], status: int = 200) -> Any:
+    reply = who.post("/v1/news/_search", body)
+    assert reply.status_code == status, reply.text
+    return reply.json
+
+
+def ids(answer: Any) -> set[str]:
+    return {hit["_id"] for hit in answer["hits"]["hits"]}
+
+
+@pytest.fixture
+def served(house: House, tmp_path: Path) -> Iterator[Served]:
+    config = WorkConfig(engine=house.url, engine_options={"prefix": house.prefix})
+    server = started(config, {}, tmp_path / "log", {})
+    yield server
+    stop(server)
+
+
+def test_the_official_client_searches_the_source_in_its_own_words(house: House, served: Served) -> None:
+    asked: dict[str, Any] = {
+        "query": {
+            "bool": {
+                "must": [{"match": {"body": "Graph"}}],
+                "filter": [{"range": {"views": {"gte": 90, "_name": "often read"}}}],
+            }
+        },
+        "sort": [{"views": "asc"}],
+        "aggs": {
+            "desks": {"terms": {"field": "meta.desk"}},
+            "months": {"date_histogram": {"field": "published", "calendar_interval": "month"}},
+        },
+        "highlight": {"fields": {"body": {}}, "pre_tags": ["["], "post_tags": ["]"]},
+    }
+    with Elasticsearch(served.url + "/v1") as client:
+        ours = client.options(headers=WAIT).search(index="news", body=asked)
+    theirs = house.elastic.search(index=house.source, body=asked)
+    for answer in (ours, theirs):
+        assert [hit["_id"] for hit in answer["hits"]["hits"]] == ["s10", "s8", "s6", "s4", "s2"]
+    assert ours["hits"]["total"] == theirs["hits"]["total"] == {"value": 5, "relation": "eq"}
+    assert ours["aggregations"] == theirs["aggregations"]
+    for mine, other in zip(ours["hits"]["hits"], theirs["hits"]["hits"], strict=True):
+        assert {name: mine[name] for name in ("_source", "sort", "highlight", "matched_queries")} == {
+            name: other[name] for name in ("_source", "sort", "highlight", "matched_queries")
+        }
+        assert mine["why"]["state"] == "done" and mine["why"]["matched"] == ["match: Graph", "often read"]
+
+
+def test_hits_carry_reasons_from_the_side_index(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path) as who:
+        answer = found(who("root"), {"query": {"multi_match": {"query": "web graph"}}, "size": 12})
+        assert len(ids(answer)) == 12
+        for hit in answer["hits"]["hits"]:
+            assert any("web graph" in entry["phrase"] for entry in hit["why"]["common"])
+            comparison = who("root").get(hit["why"]["href"]["common"]).json
+            assert comparison["a"]["ids"] == [hit["_id"]]
+        bare = found(who("root"), {"query": {"match": {"body": "web"}}, "why": False, "_source": ["meta.desk"]})
+        assert all("why" not in hit and hit["_source"].keys() == {"meta"} for hit in bare["hits"]["hits"])
+
+
+def test_what_is_new_or_changed_in_the_source_says_so(house: House, tmp_path: Path) -> None:
+    house.put("late", story(1) | {"headline": "A late one"})
+    house.put("s1", story(1) | {"headline": "Written anew"})
+    house.put("s2", story(2) | {"views": 5})
+    house.elastic.delete(index=house.source, id="s4", refresh=True)
+    with reading(house, tmp_path) as who:
+        answer = found(who("root"), {"query": {"match": {"body": "web"}}, "size": 20})
+        whys = {hit["_id"]: hit["why"] for hit in answer["hits"]["hits"]}
+        assert whys.keys() == {"late", *(f"s{n}" for n in range(1, 13) if n != 4)}
+        assert {id for id, why in whys.items() if why["state"] == "done"} == whys.keys() - {"late", "s1"}
+        for id, state in (("late", "not-indexed"), ("s1", "changed")):
+            assert whys[id].keys() == {"state", "detail", "matched"} and whys[id]["state"] == state
+            assert "attach" in whys[id]["detail"] and whys[id]["matched"] == ["match: web"]
+        attach(house)
+        until(lambda: _states(found(who("root"), {"query": {"match": {"body": "web"}}, "size": 20})) == {"done"})
+
+
+def _states(answer: Any) -> set[str]:
+    return {hit["why"]["state"] for hit in answer["hits"]["hits"]}
+
+
+COUNTS = {"aggs": {"desks": {"terms": {"field": "meta.desk"}}}, "size": 20, "query": {"match": {"body": "web"}}}
+
+
+def counted(answer: Any) -> tuple[int, int]:
+    """Hits in all, by the total and by the facet counts."""
+    buckets = answer["aggregations"]["desks"]["buckets"]
+    return answer["hits"]["total"]["value"], sum(one["doc_count"] for one in buckets)
+
+
+def test_hidden_documents_are_neither_shown_nor_counted(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("staff"), COUNTS)) == (12, 12)
+        seen = found(who("guest"), COUNTS)
+        assert counted(seen) == (8, 8)
+        assert ids(seen) == {f"s{n}" for n in range(1, 13) if n % 3}
+        only = {"query": {"term": {"headline.keyword": "Story 3 on the web graph"}}}
+        assert ids(found(who("staff"), only)) == {"s3"}
+        assert found(who("guest"), only)["hits"]["total"]["value"] == 0
+        far = found(who("guest"), COUNTS | {"from": 6, "size": 20, "why": False})
+        assert len(ids(far)) == 2
+
+
+def test_a_document_the_side_index_does_not_know_is_hidden_from_limited_callers(house: House, tmp_path: Path) -> None:
+    house.put("late", story(1))
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("root"), COUNTS)) == (13, 13)
+        assert counted(found(who("staff"), COUNTS)) == (12, 12)
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+
+
+def test_a_right_taken_away_in_the_source_holds_at_once(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+        house.put("s1", story(1) | {"groups": ["staff"], "body": f"{SAID} zarquon"})
+        seen = found(who("guest"), COUNTS)
+        assert counted(seen) == (7, 7) and "s1" not in ids(seen)
+        probe = {"query": {"match": {"body": "zarquon"}}, "aggs": COUNTS["aggs"]}
+        assert counted(found(who("guest"), probe)) == (0, 0)
+        assert counted(found(who("staff"), probe)) == (1, 1)
+
+
+def test_a_right_taken_away_in_the_side_index_holds_at_once(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+        new = {"id": "s1", "title": "Story", "text": SAID, "acl": ["staff"]}
+        job = who("root").post("/v1/indexes/news/documents", {"documents": [new]}).json["id"]
+        until(lambda: who("root").get(f"/v1/jobs/{job}").json["state"] == "done")
+        seen = found(who("guest"), COUNTS)
+        assert counted(seen) == (7, 7) and "s1" not in ids(seen)
+        assert (
+            found(who("staff"), COUNTS | {"query": {"term": {"views": 99}}})["hits"]["hits"][0]["why"]["state"]
+            == "changed"
+        )
+
+
+def test_a_right_given_in_the_source_waits_until_it_is_attached_again(house: House, tmp_path: Path) -> None:
+    house.put("s3", {name: value for name, value in story(3).items() if name != "groups"})
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+        attach(house)
+        until(lambda: counted(found(who("guest"), COUNTS)) == (9, 9))
+
+
+def test_groups_are_not_shown_to_limited_callers(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path) as who:
+        assert any("groups" in hit["_source"] for hit in found(who("root"), COUNTS)["hits"]["hits"])
+        assert not any("groups" in hit["_source"] for hit in found(who("staff"), COUNTS)["hits"]["hits"])
+        for body in (
+            {"query": {"term": {"groups": "staff"}}},
+            {"sort": ["groups"]},
+            {"aggs": {"x": {"terms": {"field": "groups"}}}},
+            {"highlight": {"fields": {"groups": {}}}},
+        ):
+            found(who("root"), body)
+            assert found(who("staff"), body, 400)["code"] == "bad-parameter"
+        assert "groups" not in who("staff").get("/v1/indexes/news").text
+
+
+def test_rights_that_cannot_be_checked_in_a_search_are_refused_not_guessed(house: House, tmp_path: Path) -> None:
+    other = f"{house.source}-2"
+    house.elastic.indices.create(index=other, mappings=MAPPINGS)
+    house.elastic.indices.update_aliases(
+        actions=[{"add": {"index": name, "alias": f"{house.source}-all"}} for name in (house.source, other)]
+    )
+    attach(house, source=f"{house.source}-all")
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("root"), COUNTS)) == (12, 12)
+        refused = found(who("guest"), COUNTS, 403)
+        assert refused["code"] == "forbidden" and "several indices" in refused["detail"]
+    loose = f"{house.source}-loose"
+    mappings = {"properties": MAPPINGS["properties"] | {"groups": {"type": "text"}}}
+    house.elastic.indices.create(index=loose, mappings=mappings)
+    house.elastic.index(index=loose, id="s1", document=story(3), refresh=True)
+    attach(house, source=loose)
+    with reading(house, tmp_path) as who:
+        refused = found(who("guest"), COUNTS, 403)
+        assert refused["code"] == "forbidden" and "not of type keyword" in refused["detail"]
+
+
+def test_the_ids_of_what_may_be_read_go_into_the_search_in_parts(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "IDS", 3)
+    monkeypatch.setattr(reader, "ID_BATCH", 5)
+    house.elastic.indices.put_settings(index=house.source, settings={"index.max_result_window": 25})
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+        assert counted(found(who("staff"), COUNTS)) == (12, 12)
+
+
+def test_whoever_may_read_nothing_finds_nothing(house: House, tmp_path: Path) -> None:
+    for number in range(1, 13):
+        house.put(f"s{number}", story(number) | {"groups": ["staff"]})
+    attach(house)
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("guest"), COUNTS)) == (0, 0)
+        assert counted(found(who("staff"), COUNTS)) == (12, 12)
+
+
+def test_more_readable_documents_than_go_into_a_search_are_told(house: House, tmp_path: Path) -> None:
+    with reading(house, tmp_path, max_source_ids=8) as who:
+        assert counted(found(who("guest"), COUNTS)) == (8, 8)
+        refused = found(who("staff"), COUNTS, 413)
+        assert refused["code"] == "too-large" and "max_source_ids" in refused["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": {"script_score": {"query": {"match_all": {}}, "script": {"source": "1"}}}},
+        {"query": {"match": {"nowhere": "x"}}},
+        {"query": {"match": {"bo*": "x"}}},
+        {"query": {"match": {"body": {"query": "x", "analyzer": "simple"}}}},
+        {"query": {"match": {"body": " "}}},
+        {"query": {"multi_match": {"query": "x", "fields": ["*"]}}},
+        {"query": {"multi_match": {"query": "x", "fields": ["body^x"]}}},
+        {"query": {"terms": {"meta.desk": {"index": "other", "id": "1", "path": "x"}}}},
+        {"query": {"term": {"meta.desk": {"value": ["x"]}}}},
+        {"query": {"term": {"_id": "s1"}}},
+        {"query": {"range": {"views": {"gte": 1, "relation": "within"}}}},
+        {"query": {"query_string": {"query": "groups:*"}}},
+        {"query": {"bool": {"must": [{"match_all": {}}] * 101}}},
+        {"size": 101},
+        {"from": 9950, "size": 100},
+        {"sort": [{"_script": {}}]},
+        {"sort": ["nowhere"]},
+        {"sort": [{"views": {"order": "asc", "mode": "max"}}]},
+        {"script_fields": {}},
+        {"runtime_mappings": {}},
+        {"fields": ["body"]},
+        {"aggs": {"x": {"top_hits": {}}}},
+        {"aggs": {"x": {"terms": {"field": "meta.desk", "script": "1"}}}},
+        {"aggs": {"x": {"terms": {"field": "meta.desk"}, "aggs": {}}}},
+        {"aggs": {"x": {"terms": {"field": "body"}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "published"}}}},
+        {"highlight": {"fields": {"body": {"type": "fvh"}}}},
+        {"pit": {"id": "x"}},
+        {"why": 1},
+    ],
+)
+def test_what_is_not_on_the_list_is_refused(shared: Inside, body: dict[str, Any]) -> None:
+    reply = shared.post("/v1/news/_search", body)
+    assert (reply.status_code, reply.json["code"]) in ((400, "bad-parameter"), (413, "too-large")), reply.text
+    assert "\n" not in reply.json["detail"]
+
+
+@pytest.fixture(scope="module")
+def shared(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
+    """One for tests that change nothing."""
+    house = House(elasticsearch_url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("shared"))
+        patch.setenv("PHRASECOM_INDEX_PREFIX", house.prefix)
+        attach(house)
+    with house.engine() as engine:
+        app = inside(engine)
+        yield app
+        app.close()
+    house.close()
+
+
+def test_the_api_tells_the_fields_and_facets_of_the_source(shared: Inside) -> None:
+    told = shared.get("/v1/indexes/news").json
+    assert told["fields"] == {"title": "headline", "text": "body", "date": "published", "url": None}
+    assert told["facets"] == ["meta.desk"] and told["source"].startswith("stories-")
+    assert "source" not in told["settings"]
+
+
+def test_an_error_of_elasticsearch_is_told_in_one_line(house: House, served: Served) -> None:
+    with (
+        Elasticsearch(served.url + "/v1") as client,
+        pytest.raises(BadRequestError) as refused,
+    ):
+        client.search(index="news", query={"range": {"published": {"gte": "the day before"}}})
+    assert refused.value.body["code"] == "bad-parameter" and "\n" not in refused.value.body["detail"]
+
+
+def test_a_refresh_keeps_the_source_and_a_source_that_is_gone_is_told(house: House, tmp_path: Path) -> None:
+    with house.engine() as engine:
+        refresh_index(engine, "news", processes=1)
+    with reading(house, tmp_path) as who:
+        assert counted(found(who("root"), COUNTS)) == (12, 12)
+        house.elastic.indices.delete(index=house.source)
+        assert found(who("root"), COUNTS, 503)["code"] == "unavailable"
+        assert who("root").get("/v1/indexes/news/documents/s1").status_code == 200
+
+
+def test_under_other_ids_or_on_another_engine_the_attached_documents_are_searched(house: House, tmp_path: Path) -> None:
+    own = {"query": {"match": {"text": "graph"}}, "size": 20, "why": False}
+    folder = tmp_path / "engine"
+    attach(house, engine=str(folder))
+    app = inside(folder)
+    assert app.post("/v1/news/_search", own).json["hits"]["total"]["value"] == 12
+    assert app.get("/v1/indexes/news").json["fields"]["text"] == "text"
+    app.close()
+    attach(house, "--map", "id=headline")
+    with reading(house, tmp_path) as who:
+        assert found(who("root"), own)["hits"]["total"]["value"] == 12
