@@ -81,6 +81,17 @@ def files(tmp_path: Path) -> Path:
         (["evaluate", "keywords", "--keyphrases", "gone"], "File 'gone' does not exist"),
         (["evaluate", "keywords", "--keyphrases", "broken.jsonl"], "give a JSON lines file"),
         (["evaluate", "phrases", "--corpus", "one.jsonl", "--keyphrases", "broken.jsonl"], "give a JSON lines file"),
+        (
+            ["evaluate", "keywords", "--keyphrases", "one.jsonl", "--half", "all"],
+            "no two documents share a keyword; give",
+        ),
+        (["evaluate", "keywords", "--keyphrases", "one.jsonl", "--method", "best"], "no method named 'best'; choose"),
+        (["evaluate", "keywords", "--keyphrases", "one.jsonl", "--preset", "best"], "'best' is not one of 'default'"),
+        (["evaluate", "fidelity", "--keyphrases", "one.jsonl"], "no two documents share a keyword; give"),
+        (
+            ["evaluate", "phrases", "--corpus", "one.jsonl", "--keyphrases", "one.jsonl", "--labels", "broken.jsonl"],
+            "cannot read the labels in broken.jsonl; write a line for each: phrase, tab, 1 or 0",
+        ),
         (["evaluate", "all", "--data", "nothing"], "name the folder that holds the data with --data"),
         (["bench", "--rows", "best"], "no row named 'best'; use some of"),
         (["bench", "--quick", "--plot", "nowhere/x.svg"], "cannot write nowhere/x.svg"),

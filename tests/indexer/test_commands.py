@@ -96,9 +96,13 @@ def test_every_command_has_help_json_and_debug(phrasecom: Run, name: str) -> Non
     status, out, err = phrasecom(name, "--help")
     assert (status, err) == (0, "")
     assert "Usage: phrasecom" in out
-    if name not in ("evaluate", "keys"):  # groups: their commands have them
+    if name not in ("evaluate", "keys"):
         assert "--json" in out
         assert "--debug" in out
+        return
+    for line in out.partition("Commands:\n")[2].splitlines():  # a group: its commands have them
+        status, out, _ = phrasecom(name, line.split()[0], "--help")
+        assert (status, "--json" in out, "--debug" in out) == (0, True, True), line
 
 
 def test_output_cannot_drive_the_terminal(phrasecom: Run, tmp_path: Path) -> None:

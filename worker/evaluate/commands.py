@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from indexer.options import engine_option, open_engine_of, print_json, print_table
+from indexer.options import debug_option, engine_option, json_option, open_engine_of, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from worker.evaluate.keywords import Run
 
+T = TypeVar("T")
 KEYWORD_COLUMNS = (
     *("surface_recall", "semantic_f1", "distinct_f1", "macro_f1", "auc"),
     *(f"{kind}_at{n}" for kind in ("surface", "semantic", "distinct") for n in (3, 8)),
     *("common_size", "distinct_size", "frequent_share"),
 )
 PATHS = click.Path(exists=True, dir_okay=False, path_type=Path)
+PRESET = click.Choice(["default", "paper"])
+NO_PAIR = ("no two documents share a keyword", "give more documents with keyphrases, or another --half")
+NO_CASE = ("no phrase of several words is salient in two documents", "use an index of more documents")
 
 
 @click.group("evaluate")
@@ -30,7 +34,9 @@ def evaluate_command() -> None:
 def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--method", "methods", multiple=True, help="Only this method; may be repeated."),
-        click.option("--preset", "presets", multiple=True, help="Presets of the cda methods; may be repeated."),
+        click.option(
+            "--preset", "presets", type=PRESET, multiple=True, help="Presets of the cda methods; may be repeated."
+        ),
         click.option("--seed", default=1, show_default=True, help="Of the pairs and the resampling."),
         engine_option,
     ):
@@ -64,7 +70,8 @@ def _presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
 @click.option("--random", "at_random", is_flag=True, help="Random pairs instead of pairs that share a keyword.")
 @_run_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
+@debug_option
 def keywords_command(
     keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, index: str, pairs: int, half: str,
     at_random: bool, methods: tuple[str, ...], presets: tuple[str, ...], seed: int, as_json: bool, **given: str | None,
@@ -77,12 +84,13 @@ def keywords_command(
     from worker.evaluate.gold import random_pairs, sample_pairs
     from worker.evaluate.keywords import evaluate_keywords
 
+    runs = runs_of(methods, presets)
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
-        name = index or ensure_index(engine, keyphrases, background, limit=limit, progress=bars)
         gold = gold_of(keyphrases, half)
-        drawn = (random_pairs if at_random else sample_pairs)(gold, pairs, seed)
+        drawn = _some((random_pairs if at_random else sample_pairs)(gold, pairs, seed), *NO_PAIR)
+        name = index or ensure_index(engine, keyphrases, background, limit=limit, progress=bars)
         found = evaluate_keywords(
-            Comparer(engine), name, drawn, runs_of(methods, presets), seed=seed,
+            Comparer(engine), name, drawn, runs, seed=seed,
             progress=lambda done, total: bars("compare", done, total),
         )  # fmt: skip
     _print(found | {"index": name, "half": half, "seed": seed}, KEYWORD_COLUMNS, as_json)
@@ -93,7 +101,8 @@ def keywords_command(
 @click.option("--index", required=True, metavar="NAME", help="Any index.")
 @click.option("--cases", default=200, show_default=True)
 @_run_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
+@debug_option
 def masked_command(
     index: str, cases: int, methods: tuple[str, ...], presets: tuple[str, ...], seed: int, as_json: bool,
     **given: str | None,
@@ -104,10 +113,11 @@ def masked_command(
     from worker.comparer import Comparer
     from worker.evaluate.masked import evaluate_masked, masked_cases
 
+    runs = runs_of(methods, presets)
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
-        drawn = masked_cases(engine.open(index), cases, seed)
+        drawn = _some(masked_cases(engine.open(index), cases, seed), *NO_CASE)
         found = evaluate_masked(
-            Comparer(engine), index, drawn, runs_of(methods, presets), seed=seed,
+            Comparer(engine), index, drawn, runs, seed=seed,
             progress=lambda done, total: bars("compare", done, total),
         )  # fmt: skip
     _print(found | {"index": index, "seed": seed}, ("auc", "found", "others"), as_json)
@@ -120,7 +130,8 @@ def masked_command(
 @click.option("--labels", type=PATHS, default=None, help="Phrases people judged: phrase, tab, 1 or 0.")
 @click.option("--limit", default=0, help="At most so many documents of the corpus; 0 for all.")
 @click.option("--examples", default=200, show_default=True, help="Phrases printed for reading.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
+@debug_option
 def phrases_command(
     corpus: tuple[Path, ...], keyphrases: tuple[Path, ...], labels: Path | None, limit: int, examples: int,
     as_json: bool,
@@ -149,11 +160,12 @@ def phrases_command(
 @click.option("--background", type=PATHS, multiple=True, help="Further documents for the graph.")
 @click.option("--limit", default=20000, show_default=True, help="At most so many background documents; 0 for all.")
 @click.option("--pairs", default=200, show_default=True)
-@click.option("--preset", default="default", show_default=True)
+@click.option("--preset", type=PRESET, default="default", show_default=True)
 @click.option("--size", "sizes", type=int, multiple=True, default=(50, 100, 200, 300, 1000), show_default=True)
 @click.option("--seed", default=1, show_default=True, help="Of the pairs.")
 @engine_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
+@debug_option
 def fidelity_command(
     keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, pairs: int, preset: str,
     sizes: tuple[int, ...], seed: int, as_json: bool, **given: str | None,
@@ -167,10 +179,11 @@ def fidelity_command(
     from worker.evaluate.gold import sample_pairs
 
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
+        drawn = _some(sample_pairs(gold_of(keyphrases, "all"), pairs, seed), *NO_PAIR)
         name = ensure_index(engine, keyphrases, background, limit=limit, progress=bars)
         asked = [
             Asked(p.a.document.id, p.b.document.id, {k: v == "semantic" for k, v in p.labels.items() if v != "surface"})
-            for p in sample_pairs(gold_of(keyphrases, "all"), pairs, seed)
+            for p in drawn
         ]
         found = evaluate_fidelity(
             Comparer(engine), name, asked, preset=preset, sizes=sizes,
@@ -191,7 +204,8 @@ def fidelity_command(
 @click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
 @_run_options
 @click.option("--report", type=click.File("w", lazy=True), help="Write a page of Markdown tables too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@json_option
+@debug_option
 def all_command(
     data: Path, pairs: int, cases: int, half: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
     report: TextIO | None, as_json: bool, **given: str | None,
@@ -222,6 +236,15 @@ def all_command(
     columns = list(found["goals"][0])
     print_table(columns, [[row.get(c, "") for c in columns] for row in found["goals"]])
     return 0
+
+
+def _some(drawn: list[T], nothing: str, fix: str) -> list[T]:
+    """What was drawn; a table of nothing would look like a result."""
+    from indexer.errors import BadInput
+
+    if not drawn:
+        raise BadInput(nothing, fix=fix)
+    return drawn
 
 
 def _print(found: dict[str, Any], columns: Sequence[str], as_json: bool) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from indexer.analyse import Analyser, mine
 from indexer.documents import PAIR
+from indexer.errors import BadInput
 from indexer.lemmas import Lemmas
 from indexer.phrases.corpus import Corpus, Progress, no_progress
 from indexer.phrases.mining import Mined
@@ -118,10 +119,7 @@ def random_phrases(model: PhraseModel, size: int, seed: int = 7) -> list[str]:
 
 def label_auc(quality: dict[str, float], labels: Path, lemmas: Lemmas) -> dict[str, object]:
     """Area under the ROC curve of quality over labelled phrases that are candidates."""
-    label: dict[str, int] = {}
-    for line in labels.read_text("utf-8").splitlines():
-        name, mark, *_ = line.split("\t")
-        label[lemmatise(name, lemmas)] = int(mark)
+    label = _labels(labels, lemmas)
     scores = [(quality[name], mark) for name, mark in label.items() if name in quality]
     good = np.array([score for score, mark in scores if mark])
     bad = np.array([score for score, mark in scores if not mark])
@@ -129,6 +127,18 @@ def label_auc(quality: dict[str, float], labels: Path, lemmas: Lemmas) -> dict[s
         return {"auc": None, "good": len(good), "bad": len(bad)}
     wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
     return {"auc": float(wins), "good": len(good), "bad": len(bad)}
+
+
+def _labels(path: Path, lemmas: Lemmas) -> dict[str, int]:
+    """Phrase -> 1 or 0, as people judged it."""
+    label: dict[str, int] = {}
+    try:
+        for line in path.read_text("utf-8").splitlines():
+            name, mark, *_ = line.split("\t")
+            label[lemmatise(name, lemmas)] = int(mark)
+    except ValueError:
+        raise BadInput(f"cannot read the labels in {path}", fix="write a line for each: phrase, tab, 1 or 0") from None
+    return label
 
 
 def keyword_recall(analyser: Analyser, marked: Iterable[GoldDocument], processes: int = 1) -> Recall:
