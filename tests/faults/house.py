@@ -192,6 +192,11 @@ class House:
                 continue
         return found
 
+    def computes(self, question: Mapping[str, object]) -> bool:
+        """Whether a question nobody asked before is answered."""
+        with self.client() as client:
+            return client.request("POST", "/v1/comparisons", question, {"Prefer": "wait=10"}).status == 200
+
     def store_answers(self) -> bool:
         try:
             with redis.Redis.from_url(self.store_url, socket_timeout=5) as client:

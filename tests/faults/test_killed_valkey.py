@@ -39,7 +39,7 @@ def test_no_job_is_lost_or_has_two_effects_when_valkey_is_killed(tmp_path: Path)
                 time.sleep(AWAY)
                 house.valkey.start()
                 back = time.monotonic()
-                recoveries.append(seconds_until(lambda: _computes(house, next(fresh)), house.web.said))
+                recoveries.append(seconds_until(lambda: house.computes(next(fresh)), house.web.said))
                 waited += [(id, back) for id in open_then]
             asking.join()
             crowd.follow_all()
@@ -52,9 +52,3 @@ def test_no_job_is_lost_or_has_two_effects_when_valkey_is_killed(tmp_path: Path)
     assert watch.seen["503"], "nobody noticed that it was away"
     assert row.accepted == JOBS and row.adds_up(), row
     assert not crowd.reasons(), "a store that comes back within seconds is no reason to fail"
-
-
-def _computes(house: House, question: dict[str, object]) -> bool:
-    """Whether a question nobody asked before is answered."""
-    with house.client() as client:
-        return client.request("POST", "/v1/comparisons", question, {"Prefer": "wait=10"}).status == 200

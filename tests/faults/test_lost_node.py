@@ -45,7 +45,7 @@ def test_no_job_is_lost_and_no_answer_is_half_when_a_node_is_killed(tmp_path: Pa
                     cluster.nodes[victim].kill()
                     killed = time.monotonic()
                     open_then = set(crowd.accepted) - set(endings.last)
-                    seconds_until(lambda: _computes(house, next(fresh)), house.web.said)
+                    seconds_until(lambda: house.computes(next(fresh)), house.web.said)
                     recoveries.append(time.monotonic() - killed)
                     time.sleep(SECONDS)
                     cluster.nodes[victim].start()
@@ -69,11 +69,6 @@ def _victims(cluster: Cluster) -> list[str]:
     master = cluster.master()
     other = next(name for name in NAMES if name != master)
     return [other, master] if FULL else [other]
-
-
-def _computes(house: House, question: dict[str, object]) -> bool:
-    with house.client() as client:
-        return client.request("POST", "/v1/comparisons", question, {"Prefer": "wait=10"}).status == 200
 
 
 def _half_answers(cluster: Cluster, house: House, crowd: Crowd) -> list[str]:

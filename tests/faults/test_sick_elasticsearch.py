@@ -77,7 +77,7 @@ def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> 
         time.sleep(SECONDS)
         done = sick.proxy.heal()
         well, waiting = time.monotonic(), set(crowd.accepted) - set(endings.last)
-        recovery = seconds_until(lambda: _computes(sick.house, next(sick.questions)), sick.house.web.said)
+        recovery = seconds_until(lambda: sick.house.computes(next(sick.questions)), sick.house.web.said)
         asking.join()
         crowd.follow_all()
     endings.stop()
@@ -88,12 +88,6 @@ def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> 
     assert not watch.wrong and not crowd.wrong, (watch.wrong[:3], crowd.wrong[:3])
     assert row.accepted == len(asked) and row.adds_up(), row
     assert set(crowd.reasons()) <= {"engine-unavailable"}
-
-
-def _computes(house: House, question: dict[str, object]) -> bool:
-    """Whether a question nobody asked before is answered."""
-    with house.client() as client:
-        return client.request("POST", "/v1/comparisons", question, {"Prefer": "wait=10"}).status == 200
 
 
 def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
