@@ -30,3 +30,5 @@ class Overheard(logging.Handler):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         logging.root.removeHandler(self)
         logging.root.setLevel(self._before)
+        if error is not None:
+            error.add_note("\n".join(["the last that was logged:", *self.lines[-3:]]))
