@@ -52,14 +52,15 @@ def one(name: str) -> Response:
     if source is not None:
         return _json(described(reader.info) | _named_in(source, who.groups))
     facets = library.read(name, lambda current: current.facet_names(who.groups))
-    return _json(described(reader.info) | {"fields": {what: what for what in _FIELDS}, "facets": facets})
+    named = [{"field": facet, "name": facet} for facet in facets[:_MOST_FACETS]]
+    return _json(described(reader.info) | {"fields": {what: what for what in _FIELDS}, "facets": named})
 
 
 def _named_in(source: Source, groups: Groups) -> dict[str, Any]:
     fields = source.fields()
     if groups is not None:
         fields = fields.without(fields.names.get("acl"))
-    facets = fields.facets(list(source.map.facet_sources().values()))
+    facets = [{"field": field, "name": facet} for field, facet in fields.facets(source.map.facet_sources())]
     return {"fields": {what: fields.names.get(what) for what in _FIELDS}, "facets": facets[:_MOST_FACETS]}
 
 

@@ -138,9 +138,14 @@ class FieldsReply(Reply):
     url: str | None
 
 
+class FacetReply(Reply):
+    field: str = Field(description="What terms and aggregations of a search call it")
+    name: str | None = Field(description="What a side calls it (search:NAME:VALUE); null: a field of the source only")
+
+
 class WholeIndexReply(IndexReply):
     fields: FieldsReply
-    facets: list[str] = Field(description="What terms and aggregations may name, of documents the caller may read")
+    facets: list[FacetReply] = Field(description="Of documents the caller may read, the most used first")
 
 
 class IndexesReply(Reply):

@@ -33,16 +33,18 @@ class SourceFields:
     names: Mapping[str, str] = field(default_factory=dict)
     """title, text, date, url, acl -> the field it comes from, where there is one."""
 
-    def facets(self, wanted: Sequence[str]) -> list[str]:
-        """Those of the wanted fields that can be counted; with none wanted, every field of words but the named ones."""
-        if wanted:
-            return [name for one in wanted for name in (one, f"{one}.keyword") if name in self.counted]
+    def facets(self, attached: Mapping[str, str]) -> list[tuple[str, str | None]]:
+        """(field, facet) of the facets that were attached from a field that can be counted; where none were attached,
+        every field of words but the named ones, which is no facet of ours."""
+        if attached:
+            both = [(name, facet) for facet, one in attached.items() for name in (one, f"{one}.keyword")]
+            return [(name, facet) for name, facet in both if name in self.counted]
         taken = tuple(f"{name}." for name in self.names.values())
-        return sorted(
-            name
-            for name in self.counted
+        return [
+            (name, None)
+            for name in sorted(self.counted)
             if self.types[name] <= _WORDS and name not in self.names.values() and not name.startswith(taken)
-        )
+        ]
 
     def without(self, name: str | None) -> SourceFields:
         """The same for those to whom one field is not shown."""

@@ -100,7 +100,7 @@ def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     yield from serving(folder)
 
 
-def serving(folder: Path, **settings: object) -> Iterator[Site]:
+def serving(folder: Path | str, **settings: object) -> Iterator[Site]:
     loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
     config = work_config(loaded, inline=True, comparer="tests.browser.site:GatedComparer")
     app = create_app(loaded, config=config)

@@ -20,7 +20,7 @@ def test_indexes_are_listed_and_described(real: Client) -> None:
     (papers,) = [one for one in real.indexes() if one["name"] == "papers"]
     whole = real.index("papers")
     assert whole["fields"] == {name: name for name in ("title", "text", "date", "url")}
-    assert whole["facets"] == ["source"] and whole["source"] is None
+    assert whole["facets"] == [{"field": "source", "name": "source"}] and whole["source"] is None
     assert papers == {name: value for name, value in whole.items() if name not in ("fields", "facets")}
     assert papers["documents"] >= 12 and papers["phrases"] > 0 and papers["epoch"]
     with pytest.raises(ApiError, match="unknown-index"):

@@ -3,7 +3,7 @@
 import { search } from "./api.js";
 import { combobox } from "./combobox.js";
 import { make } from "./dom.js";
-import { facetNames } from "./filters.js";
+import { about, shaped } from "./fields.js";
 import { joinSearch, splitSearch } from "./sides.js";
 
 const KINDS = [
@@ -16,12 +16,11 @@ const KINDS = [
 
 /** Facet values of an index, most frequent first: [{name, value, count}]. */
 export async function facetValues(index) {
-  const some = await search(index, { query: { match_all: {} }, size: 20, why: false });
-  const names = facetNames(some.hits.hits);
-  if (!names.length) return [];
-  const aggs = Object.fromEntries(names.map((name) => [name, { terms: { field: name, size: 50 } }]));
+  const facets = (await about(index)).facets.filter((facet) => facet.name !== null);
+  if (!facets.length) return [];
+  const aggs = Object.fromEntries(facets.map(({ field }) => [field, { terms: { field, size: 50 } }]));
   const counted = (await search(index, { query: { match_all: {} }, size: 0, why: false, aggs })).aggregations;
-  return names.flatMap((name) => counted[name].buckets.map((one) => ({ name, value: one.key, count: one.doc_count })));
+  return facets.flatMap(({ field, name }) => counted[field].buckets.map((one) => ({ name, value: one.key, count: one.doc_count })));
 }
 
 /** One side of the form; `read()` gives the side, or null while it is empty. */
@@ -51,9 +50,10 @@ export class SideField {
     const input = make("input", { placeholder: "Type words to find it, or its id", "aria-label": `Document ${this.letter}`, value: this.kept.id || "" });
     const list = make("ul", { class: "suggestions", id: `documents-${this.letter}`, hidden: true });
     const look = async (typed, signal) => {
-      const body = { query: { match: { text: typed } }, size: 8, why: false, _source: ["title"] };
+      const named = await about(this.index());
+      const body = { query: { multi_match: { query: typed } }, size: 8, why: false, _source: [named.fields.title ?? "title"] };
       const found = await search(this.index(), body, { signal });
-      return found.hits.hits.map((hit) => ({ value: hit._id, label: hit._source.title || hit._id, note: hit._id }));
+      return found.hits.hits.map((hit) => ({ value: hit._id, label: shaped(hit, named).title || hit._id, note: hit._id }));
     };
     const take = (option) => {
       input.value = option.value;

@@ -11,10 +11,10 @@ async function json(path, body) {
   return read;
 }
 
-function hitItem(index, query, hit) {
+function hitItem(index, query, field, hit) {
   const item = document.createElement("li");
   const title = document.createElement("h2");
-  title.textContent = hit._source.title || hit._id;
+  title.textContent = hit._source[field] || hit._id;
   const why = document.createElement("why-this-result");
   for (const [name, value] of Object.entries({ endpoint: "", index, query, hit: hit._id, link: "" })) why.setAttribute(name, value);
   item.append(title, why);
@@ -22,10 +22,11 @@ function hitItem(index, query, hit) {
 }
 
 async function show(index, query) {
-  const body = { query: { match: { text: query } }, size: 10, why: false, _source: ["title"] };
+  const { fields } = await json(`/v1/indexes/${encodeURIComponent(index)}`);
+  const body = { query: { multi_match: { query } }, size: 10, why: false, _source: [fields.title] };
   const found = await json(`/v1/${encodeURIComponent(index)}/_search`, body);
   find("said").textContent = `${found.hits.total.value} hits`;
-  find("hits").replaceChildren(...found.hits.hits.map((hit) => hitItem(index, query, hit)));
+  find("hits").replaceChildren(...found.hits.hits.map((hit) => hitItem(index, query, fields.title, hit)));
 }
 
 async function begin() {

@@ -2,21 +2,9 @@
 
 import { make } from "./dom.js";
 
-/** Names of facets: fields of the hits that hold lists of words. */
-export function facetNames(hits) {
-  const found = new Set();
-  for (const hit of hits) {
-    for (const [name, value] of Object.entries(hit._source || {})) {
-      const words = Array.isArray(value) && value.length && value.every((one) => typeof one === "string");
-      if (words && name !== "title" && name !== "text") found.add(name);
-    }
-  }
-  return [...found].sort().slice(0, 8);
-}
-
-/** `change(state)` hears what the reader asks for. */
-export function filters(state, buckets, dated, change) {
-  const parts = Object.entries(buckets).map(([name, found]) => facet(state, name, found, change));
+/** `counted`: [{field, label, buckets}]; `change(state)` hears what the reader asks for. */
+export function filters(state, counted, dated, change) {
+  const parts = counted.map((one) => facet(state, one, change));
   if (dated || state.since || state.until) parts.push(dates(state, change));
   const set = Object.keys(state.facets).length || state.since || state.until;
   if (set) {
@@ -26,9 +14,9 @@ export function filters(state, buckets, dated, change) {
   return parts.filter(Boolean);
 }
 
-function facet(state, name, found, change) {
+function facet(state, { field: name, label, buckets }, change) {
   const chosen = state.facets[name] || [];
-  const rows = [...found];
+  const rows = buckets.map((one) => ({ ...one, key: String(one.key_as_string ?? one.key) }));
   for (const value of chosen) if (!rows.some((row) => row.key === value)) rows.push({ key: value, doc_count: 0 });
   if (!rows.length) return null;
   const boxes = rows.map((row) => {
@@ -42,7 +30,7 @@ function facet(state, name, found, change) {
     });
     return make("label", { class: "tick" }, box, make("span", { dir: "auto" }, row.key), make("small", {}, row.doc_count.toLocaleString()));
   });
-  return make("fieldset", {}, make("legend", {}, name), ...boxes);
+  return make("fieldset", {}, make("legend", {}, label), ...boxes);
 }
 
 function dates(state, change) {

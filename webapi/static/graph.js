@@ -18,9 +18,12 @@ function svg(tag, props = {}, ...children) {
   return made;
 }
 
+/** Cut after a word where there is one: what is seen must be part of what is read aloud. */
 const short = (text) => {
   const letters = [...text];
-  return letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join("")}…` : text;
+  if (letters.length <= LETTERS) return text;
+  const cut = letters.slice(0, LETTERS - 1).join("");
+  return `${cut.includes(" ") ? cut.slice(0, cut.lastIndexOf(" ")).replace(/[ +]+$/, "") : cut}…`;
 };
 
 /** `names`: phrase -> how it is shown; `select(list, phrase)` hears a click on a phrase. */

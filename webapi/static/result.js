@@ -8,15 +8,14 @@ const SNIPPET = 260;
 /** `page`: {state, hits, actions: {tray, explain}, inTray(id)}; `position` in page.hits. */
 export function result(page, position) {
   const hit = page.hits[position];
-  const source = hit._source || {};
   const id = `hit-${position}`;
   const words = wordsOf(page.state.q);
-  const item = make("li", { class: "result", id, "data-id": hit._id });
+  const item = make("li", { class: "result", id, "data-id": hit.id });
   item.append(
     make("h2", { dir: "auto" }, titleOf(hit, page.state)),
-    meta(hit, page.facets),
+    meta(hit),
     make("p", { class: "snippet", dir: "auto" }, ...snippet(hit)),
-    words.length ? matched(words, source) : "",
+    words.length ? matched(words, hit) : "",
     ...reasons(page, position, `#${id} .snippet, #${id} h2`),
     actions(page, position),
   );
@@ -25,27 +24,26 @@ export function result(page, position) {
 
 /** A link to where the document comes from, or to its text with what it shares with the search. */
 function titleOf(hit, state) {
-  const title = hit._source?.title || hit._id;
-  const url = safeUrl(hit._source?.url);
+  const title = hit.title || hit.id;
+  const url = safeUrl(hit.url);
   if (url) return make("a", { href: url, rel: "noopener noreferrer" }, title);
   const query = (state.q || "").trim();
   if (!query) return title;
-  return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit._id}`, b: `query:${query}` })}` }, title);
+  return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit.id}`, b: `query:${query}` })}` }, title);
 }
 
-function meta(hit, facets) {
-  const source = hit._source || {};
-  const parts = [source.date && make("time", { datetime: source.date }, source.date.slice(0, 10))];
-  for (const name of facets) for (const value of (source[name] || []).slice(0, 3)) parts.push(make("span", { dir: "auto", title: name }, value));
-  parts.push(make("code", { title: "id" }, hit._id));
+function meta(hit) {
+  const parts = [hit.date && make("time", { datetime: hit.date }, hit.date.slice(0, 10))];
+  for (const { label, values } of hit.facets) for (const value of values.slice(0, 3)) parts.push(make("span", { dir: "auto", title: label }, value));
+  parts.push(make("code", { title: "id" }, hit.id));
   return make("p", { class: "meta" }, ...parts);
 }
 
 /** Up to two places of the query's words, as nodes; without any, the beginning of the text. */
 function snippet(hit) {
-  const whole = hit._source?.text || "";
+  const whole = hit.text;
   const bare = (one) => one.replace(/[\ue000\ue001]/g, "");
-  const fragments = hit.highlight?.text || [];
+  const { fragments } = hit;
   const first = fragments[0];
   if (!first) return [whole.length > SNIPPET ? `${whole.slice(0, SNIPPET).replace(/[\ud800-\udbff]$/, "")}…` : whole];
   const said = bare(first);
@@ -64,8 +62,8 @@ export function wordsOf(query) {
   return [...new Set((query || "").toLowerCase().match(/[\p{L}\p{N}]+/gu) || [])].slice(0, 20);
 }
 
-function matched(words, source) {
-  const text = `${source.title || ""}\n${source.text || ""}`;
+function matched(words, hit) {
+  const text = `${hit.title}\n${hit.text}`;
   const signs = words.map((word) => {
     const found = pattern({ display: word }).test(text);
     const said = found ? "found" : "not found";
@@ -78,19 +76,21 @@ function matched(words, source) {
 function reasons(page, position, texts) {
   const { state, hits } = page;
   const hit = hits[position];
-  const common = { index: state.index, hit: hit._id, endpoint: "", texts };
+  if (hit.why.detail) return [make("p", { class: "muted lacking" }, `No reasons: ${hit.why.detail}.`)];
+  const others = hits.filter((one) => !one.why.detail).length > 1;
+  const common = { index: state.index, hit: hit.id, endpoint: "", texts };
   const out = [];
-  const why = hit.why || {};
-  if (state.why === "document" && state.doc && state.doc !== hit._id) {
+  const { why } = hit;
+  if (state.why === "document" && state.doc && state.doc !== hit.id) {
     out.push(make("why-this-result", { ...common, document: state.doc, lists: "common", "label-common": "Shares with it" }));
-  } else if (state.why === "page" && hits.length > 1) {
+  } else if (state.why === "page" && others) {
     out.push(make("why-this-result", { ...common, page: true, lists: "common" }));
   } else if ((state.q || "").trim() && state.why !== "document") {
     const made = make("why-this-result", { ...common, query: state.q.trim(), lists: "common" });
     made.provisional = { common: why.common || [] };
     out.push(made);
   }
-  if (hits.length > 1) {
+  if (others) {
     const made = make("why-this-result", { ...common, page: true, lists: "distinct_a" });
     made.provisional = { distinct_a: why.distinct || [] };
     out.push(made);
@@ -101,15 +101,16 @@ function reasons(page, position, texts) {
 function actions(page, position) {
   const hit = page.hits[position];
   const above = page.hits[position - 1];
-  const title = hit._source?.title || hit._id;
+  const title = hit.title || hit.id;
   const bar = make("p", { class: "actions" });
-  if (above) bar.append(whyLower(page, hit, above));
-  const inTray = page.inTray(hit._id);
+  if (hit.why.detail) return bar; // nothing is known of it to compare
+  if (above && !above.why.detail) bar.append(whyLower(page, hit, above));
+  const inTray = page.inTray(hit.id);
   bar.append(
-    make("button", { type: "button", class: "plain", "aria-pressed": String(inTray), "data-tray": hit._id,
+    make("button", { type: "button", class: "plain", "aria-pressed": String(inTray), "data-tray": hit.id,
       "aria-label": `${inTray ? "In the tray" : "Compare"}: ${title}`, onclick: () => page.actions.tray(hit) }, inTray ? "In the tray" : "Compare"),
     make("button", { type: "button", class: "plain", "aria-label": `Explain others by this: ${title}`,
-      "aria-pressed": String(page.state.why === "document" && page.state.doc === hit._id), onclick: () => page.actions.explain(hit) },
+      "aria-pressed": String(page.state.why === "document" && page.state.doc === hit.id), onclick: () => page.actions.explain(hit) },
     "Explain others by this"),
   );
   return bar;
@@ -122,7 +123,7 @@ function whyLower(page, hit, above) {
     const open = bar.nextElementSibling;
     button.setAttribute("aria-expanded", String(!open));
     if (open) open.remove();
-    else bar.after(make("why-this-result", { index: page.state.index, hit: hit._id, endpoint: "", above: above._id, link: true, class: "above" }));
+    else bar.after(make("why-this-result", { index: page.state.index, hit: hit.id, endpoint: "", above: above.id, link: true, class: "above" }));
   });
   return button;
 }

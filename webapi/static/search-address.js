@@ -34,18 +34,18 @@ export function writeAddress(state) {
   return `/?${out}`;
 }
 
-/** The search as the API takes it. */
-export function bodyOf(state, { size, facets = [], why = true }) {
+/** The search as the API takes it, in the names that the index has for its fields. */
+export function bodyOf(state, { fields, facets }, size) {
   const filter = Object.entries(state.facets).map(([name, values]) => ({ terms: { [name]: values } }));
   const range = {};
   if (state.since) range.gte = state.since;
   if (state.until) range.lte = state.until;
-  if (Object.keys(range).length) filter.push({ range: { date: range } });
+  if (Object.keys(range).length) filter.push({ range: { [fields.date ?? "date"]: range } });
   const words = (state.q || "").trim();
-  const must = words ? [{ match: { text: words } }] : [];
-  const body = { query: { bool: { must, filter } }, size, from: size ? state.from : 0, why };
+  const must = words ? [{ multi_match: { query: words } }] : [];
+  const body = { query: { bool: { must, filter } }, size, from: state.from };
   if (!must.length && !filter.length) body.query = { match_all: {} };
-  if (size) body.highlight = { fields: { text: {} }, pre_tags: ["\ue000"], post_tags: ["\ue001"] }; // no text holds these
-  if (facets.length) body.aggs = Object.fromEntries(facets.map((name) => [name, { terms: { field: name, size: 12 } }]));
+  if (fields.text) body.highlight = { fields: { [fields.text]: {} }, pre_tags: ["\ue000"], post_tags: ["\ue001"] }; // no text holds these
+  if (facets.length) body.aggs = Object.fromEntries(facets.map(({ field }) => [field, { terms: { field, size: 12 } }]));
   return body;
 }

@@ -3,7 +3,8 @@
 import { indexes, search, suggest } from "./api.js";
 import { combobox } from "./combobox.js";
 import { announce, byId, make, plural, trouble } from "./dom.js";
-import { facetNames, filters } from "./filters.js";
+import { about, facetLabel, shaped } from "./fields.js";
+import { filters } from "./filters.js";
 import { result } from "./result.js";
 import { bodyOf, readAddress, writeAddress } from "./search-address.js";
 import { inTray, showTray, toggle } from "./tray.js";
@@ -11,7 +12,6 @@ import { inTray, showTray, toggle } from "./tray.js";
 const SIZE = 10;
 let state = readAddress();
 let running = null;
-let facets = [];
 
 function go(next, { replace = false } = {}) {
   state = next;
@@ -81,10 +81,12 @@ async function show(known) {
   const { signal } = running;
   const patience = setTimeout(() => (byId("count").textContent = "Searching …"), 250);
   try {
-    const found = await search(state.index, bodyOf(state, { size: SIZE, facets }), { signal, prefer: "wait=0" });
+    const named = await about(state.index);
+    if (signal.aborted) return undefined;
+    const found = await search(state.index, bodyOf(state, named, SIZE), { signal, prefer: "wait=0" });
     clearTimeout(patience);
-    draw(found);
-    await count(found, signal);
+    draw(found, named);
+    narrow(found, named);
   } catch (error) {
     clearTimeout(patience);
     if (signal.aborted) return undefined;
@@ -98,27 +100,22 @@ async function show(known) {
   return undefined;
 }
 
-/** Counts of facet values: with the results once the names are known, in a request of their own the first time. */
-async function count(found, signal) {
-  const names = facetNames(found.hits.hits);
-  const unknown = names.filter((name) => !facets.includes(name));
-  let counted = found.aggregations || {};
-  if (unknown.length) {
-    facets = [...facets, ...unknown];
-    counted = (await search(state.index, bodyOf(state, { size: 0, facets, why: false }), { signal })).aggregations;
-  }
-  const buckets = Object.fromEntries(facets.map((name) => [name, counted[name]?.buckets || []]));
-  const dated = found.hits.hits.some((hit) => hit._source?.date);
+/** Filters beside the results, with the counts of what was found. */
+function narrow(found, named) {
+  const others = Object.keys(state.facets).filter((field) => named.facets.every((facet) => facet.field !== field));
+  const facets = [...named.facets, ...others.map((field) => ({ field, name: null }))];
+  const counted = facets.map((facet) => ({ field: facet.field, label: facetLabel(facet), buckets: found.aggregations?.[facet.field]?.buckets || [] }));
+  const dated = named.fields.date && found.hits.hits.some((hit) => shaped(hit, named).date);
   const held = document.activeElement?.closest("#facets") ? document.activeElement : null;
-  byId("facets").replaceChildren(...filters(state, buckets, dated, go));
+  byId("facets").replaceChildren(...filters(state, counted, dated, go));
   if (held?.name) byId("facets").querySelector(`[name="${CSS.escape(held.name)}"][value="${CSS.escape(held.value)}"]`)?.focus();
   byId("filters").hidden = !byId("facets").children.length;
 }
 
-function draw(found) {
-  const { hits, total } = found.hits;
-  const shown = [...new Set([...facets, ...facetNames(hits)])];
-  const page = { state, hits, facets: shown, actions: { tray: put, explain }, inTray: (id) => inTray(state.index, id) };
+function draw(found, named) {
+  const { total } = found.hits;
+  const hits = found.hits.hits.map((hit) => shaped(hit, named));
+  const page = { state, hits, actions: { tray: put, explain }, inTray: (id) => inTray(state.index, id) };
   byId("trouble").replaceChildren();
   byId("count").replaceChildren(make("strong", {}, plural(total.value, "result")), ` in ${found.took} ms`);
   byId("against").replaceChildren(make("legend", {}, "Explain by"), ...choices(hits));
@@ -136,8 +133,8 @@ function nothing() {
 }
 
 function choices(hits) {
-  const chosen = hits.find((hit) => hit._id === state.doc);
-  const named = state.doc ? `“${chosen?._source?.title || state.doc}”` : null;
+  const chosen = hits.find((hit) => hit.id === state.doc);
+  const named = state.doc ? `“${chosen?.title || state.doc}”` : null;
   const offers = [["query", "the search"], ["page", "the rest of the page"], ...(named ? [["document", named]] : [])];
   return offers.map(([value, label]) => {
     const input = make("input", { type: "radio", name: "why", value });
@@ -148,12 +145,12 @@ function choices(hits) {
 }
 
 function explain(hit) {
-  const off = state.why === "document" && state.doc === hit._id;
-  go({ ...state, doc: off ? "" : hit._id, why: off ? "query" : "document" });
+  const off = state.why === "document" && state.doc === hit.id;
+  go({ ...state, doc: off ? "" : hit.id, why: off ? "query" : "document" });
 }
 
 function put(hit) {
-  toggle(state.index, { id: hit._id, title: hit._source?.title || hit._id });
+  toggle(state.index, { id: hit.id, title: hit.title || hit.id });
   changedTray();
 }
 
@@ -222,14 +219,11 @@ function wire() {
     submit(byId("q").value);
   });
   byId("index").addEventListener("change", () => {
-    facets = [];
     go({ ...state, index: byId("index").value, facets: {}, since: "", until: "", from: 0, doc: "", why: "query" });
   });
   addEventListener("popstate", () => {
-    const before = state.index;
     state = readAddress();
     writeBox();
-    if (state.index !== before) facets = [];
     if (state.index) show();
     else chooseIndex();
   });
