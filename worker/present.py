@@ -148,6 +148,7 @@ def _stats(found: Found) -> Stats:
         documents=len(graph.ids),
         edges=graph.graph.edges,
         iterations=found.sorting.iterations,
+        rounds=found.sorting.rounds,
         notes=(*found.sorting.notes, *_notes(found)),
         reached=graph.reached,
         left_out=_rounded(graph.left_out),

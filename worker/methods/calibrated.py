@@ -11,13 +11,16 @@ From ``cut`` on it is common (implied), below it is distinct of its side.
 
 Lists are ranked by salience, common phrases by that on both sides and by how certain they are. A phrase
 of very many documents ("training", "accuracy") tells a reader little unless it is what a text is about:
-such *obvious* phrases stand at the end of their list.
+such *obvious* phrases stand at the end of their list, and so does a single word that is said in passing.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from indexer.documents import PAIR
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
 from worker.methods.base import Problem, Ranked, Sorting
@@ -26,8 +29,19 @@ from worker.methods.relevance import Prepared
 
 FREQUENT = 0.01
 """A phrase in a larger share of the documents is obvious unless it is salient."""
-TELLING_COMMON, TELLING_DISTINCT = 0.25, 0.8
-"""From what salience on a frequent phrase still tells something: that both are about it says more than that one is."""
+
+
+class Telling(NamedTuple):
+    """From what salience on a phrase tells a reader something."""
+
+    frequent: float
+    """One of many documents."""
+    word: float
+    """A word by itself: said in passing it is a figure of speech, or a piece of a name."""
+
+
+COMMON, DISTINCT = Telling(0.25, 0.2), Telling(0.8, 0.4)
+"""That both texts are about a thing says more than that one is."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -40,9 +54,9 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     relevance = ready.calibration.relative(f)
     return Sorting(
         phrases=problem.phrases,
-        common=_rank(problem, common, _about(problem) * _certainty(margin), TELLING_COMMON),
-        distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), TELLING_DISTINCT),
-        distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), TELLING_DISTINCT),
+        common=_rank(problem, common, _about(problem) * _certainty(margin), COMMON),
+        distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), DISTINCT),
+        distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), DISTINCT),
         relevance_a=relevance[:, 0],
         relevance_b=relevance[:, 1],
         margin=margin,
@@ -99,10 +113,12 @@ def _known(problem: Problem, salience: Floats) -> Floats:
     return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
 
 
-def _rank(problem: Problem, chosen: Flags, score: Floats, telling: float) -> Ranked:
-    """By score, the obvious last: those of many documents whose salience is below ``telling``."""
+def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling) -> Ranked:
+    """By score, what tells little last: phrases of many documents, and bare words, of too little salience."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
-    obvious = (problem.frequency > FREQUENT * problem.documents) & (salience < telling)
+    frequent = problem.frequency > FREQUENT * problem.documents
+    bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
+    obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word))
     first = ranked(problem.phrases, chosen & ~obvious, score)
     lowest = float(first.score[-1]) if len(first) else 1.0
     last = ranked(problem.phrases, chosen & obvious, score * min(lowest, 1.0))
