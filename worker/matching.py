@@ -24,7 +24,7 @@ from indexer.text import PAIR_WINDOW
 
 FAMILY = 0.8
 """What a word of the same family is worth."""
-_STEM = 4
+STEM = 4
 """Words of a family share at least this many first letters ..."""
 _SHARED = 0.6
 """... and this share of the longer one."""
@@ -115,7 +115,7 @@ class Wording:
         return worth
 
     def _has_family(self, word: str) -> bool:
-        return len(word) >= _STEM and any(_related(word, other) for other in self._families.get(word[:_STEM], ()))
+        return len(word) >= STEM and any(related(word, other) for other in self._families.get(word[:STEM], ()))
 
     def _holds_otherwise(self, words: list[str]) -> bool:
         """Written together or apart, or by its acronym, or as the acronym of what stands here."""
@@ -151,8 +151,8 @@ class Wording:
     def _families(self) -> dict[str, list[str]]:
         families: defaultdict[str, list[str]] = defaultdict(list)
         for word in self.words:
-            if len(word) >= _STEM:
-                families[word[:_STEM]].append(word)
+            if len(word) >= STEM:
+                families[word[:STEM]].append(word)
         return families
 
 
@@ -203,11 +203,11 @@ def short_forms(model: PhraseModel) -> dict[str, list[str]]:
     return found
 
 
-def _related(one: str, other: str) -> bool:
+def related(one: str, other: str) -> bool:
     """Whether two words look like one family: a long enough common beginning."""
     shared = 0
     for x, y in zip(one, other, strict=False):
         if x != y:
             break
         shared += 1
-    return shared >= _STEM and shared >= _SHARED * max(len(one), len(other))
+    return shared >= STEM and shared >= _SHARED * max(len(one), len(other))
