@@ -48,12 +48,16 @@ analysis_options = setting_options("language", "min_support", "k", "mu", "index_
 force_option = click.option("--force", is_flag=True, help="Build even if the index holds the same content.")
 
 
+def reading_options(function: F) -> F:
+    """Of a command that reads documents into an index."""
+    for option in (rejects_option, map_option, engine_option, index_option):
+        function = option(function)
+    return function
+
+
 @command("index")
 @paths_argument
-@index_option
-@engine_option
-@map_option
-@rejects_option
+@reading_options
 @analysis_options
 @force_option
 def index_command(
@@ -83,10 +87,7 @@ def index_command(
 
 @command("attach")
 @click.argument("source", metavar="URL/INDEX")
-@index_option
-@engine_option
-@map_option
-@rejects_option
+@reading_options
 @analysis_options
 @force_option
 @click.option("--source-api-key", metavar="KEY", help="API key for the source, if it needs one.")
@@ -215,10 +216,7 @@ def _print_build(report: BuildReport, as_json: bool) -> None:
 
 @command("add")
 @paths_argument
-@index_option
-@engine_option
-@map_option
-@rejects_option
+@reading_options
 def add_command(
     paths: tuple[str, ...],
     index: str,

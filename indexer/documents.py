@@ -26,6 +26,26 @@ class Document:
     """Groups that may read it; empty: every caller of the index."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of_plain(cls, values: Mapping[str, Any]) -> Document:
+        """From what ``plain`` gave, also after a round through JSON; other values are passed over."""
+        own = {name: values[name] for name in cls.__dataclass_fields__}
+        facets = {name: tuple(found) for name, found in own["facets"].items()}
+        return cls(**own | {"facets": facets, "acl": tuple(own["acl"])})
+
+    def plain(self) -> dict[str, Any]:
+        """Its fields as JSON has them."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "text": self.text,
+            "date": self.date,
+            "url": self.url,
+            "facets": {name: list(values) for name, values in self.facets.items()},
+            "acl": list(self.acl),
+            "extra": dict(self.extra),
+        }
+
     def version(self) -> str:
         """The content version: changes when what a comparison can see changes."""
         seen = "\x1f".join([self.title, self.text, self.date or "", "\x1e".join(sorted(self.acl))])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import orjson
 
@@ -57,10 +56,8 @@ class Spool:
 
 def pack(document: Document) -> bytes:
     """One line of JSON; the same document gives the same bytes."""
-    return orjson.dumps(asdict(document), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE, default=str)
+    return orjson.dumps(document.plain(), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE, default=str)
 
 
 def unpack(line: bytes) -> Document:
-    fields: dict[str, Any] = orjson.loads(line)
-    facets = {name: tuple(values) for name, values in fields["facets"].items()}
-    return Document(**{**fields, "facets": facets, "acl": tuple(fields["acl"])})
+    return Document.of_plain(orjson.loads(line))

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
-from indexer.analyse import Analyser
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Groups, Neighbourhood, Reader
 from indexer.errors import BadParameter, EpochChanged
+from worker.analysers import Analysers
 from worker.answer import Comparison
 from worker.candidates import Candidates
 from worker.methods import METHODS
@@ -40,7 +40,7 @@ class Comparer:
         self.engine = open_engine(engine) if isinstance(engine, str) else engine
         self.limits = limits or Limits()
         self._readers: dict[str, Reader] = {}
-        self._analysers: dict[str, Analyser] = {}
+        self._analysers = Analysers()
 
     question = staticmethod(ask)
     """A checked question, to be compared or explained."""
@@ -85,7 +85,7 @@ class Comparer:
 
     def _pairs(self, reader: Reader, questions: Sequence[Question]) -> list[Pair]:
         sides = [side for question in questions for side in (question.a, question.b)]
-        analyser = None if all(side.ids for side in sides) else self._analyser(reader)
+        analyser = None if all(side.ids for side in sides) else self._analysers.of(reader)
         found = resolve(reader, sides, limits=self.limits, groups=questions[0].groups, analyser=analyser)
         return [
             Pair(a, b, Candidates.of(a, b, question.k))
@@ -120,13 +120,6 @@ class Comparer:
         if reader is None:
             reader = self._readers[index] = self.engine.open(index)
         return reader
-
-    def _analyser(self, reader: Reader) -> Analyser:
-        """Made once a model: making it takes longer than using it."""
-        known = self._analysers.get(reader.info.name)
-        if known is None or known.model is not reader.model:
-            known = self._analysers[reader.info.name] = Analyser(reader.model)
-        return known
 
 
 def _apart(one: Question, other: Question) -> bool:

@@ -12,16 +12,11 @@ from worker.spelling import Speller
 
 def shown(index: str, found: AnalysedDocument, model: PhraseModel, groups: Groups = None) -> dict[str, Any]:
     speller = Speller([found], model, groups)
-    document = found.document
+    fields = found.document.plain()
+    del fields["acl"]  # who else may read it is not told
     return {
         "index": index,
-        "id": document.id,
-        "title": document.title,
-        "text": document.text,
-        "date": document.date,
-        "url": document.url,
-        "facets": {name: list(values) for name, values in document.facets.items()},
-        "extra": dict(document.extra),
+        **fields,
         "version": found.version,
         "salient": [
             {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from indexer.documents import Document
@@ -24,7 +23,7 @@ def hand_in(service: Service, index: str, documents: Sequence[Document], caller:
     id = "i" + uuid.uuid4().hex[:31]
     size = service.config.chunk
     pieces = [documents[start : start + size] for start in range(0, len(documents), size)]
-    values = {_piece(id, n): dumps([asdict(document) for document in piece]) for n, piece in enumerate(pieces)}
+    values = {_piece(id, n): dumps([document.plain() for document in piece]) for n, piece in enumerate(pieces)}
     service.keys.set(values, _KEEP_SECONDS)
     question = dumps({"index": index, "pieces": len(pieces), "documents": len(documents)}).decode()
     return NewJob(id, "ingest", question, caller.key_id, "bulk", eyes_of(index, caller.groups))
@@ -37,7 +36,7 @@ def ingest(service: Service, running: Running) -> Answer | More:
     stored = service.keys.get([_piece(claim.id, claim.cursor)])[0]
     if stored is None:
         raise Expired("the documents waited too long and are gone", fix="send them again")
-    add(service, asked["index"], [_document(value) for value in loads(stored)])
+    add(service, asked["index"], [Document.of_plain(value) for value in loads(stored)])
     service.keys.drop([_piece(claim.id, claim.cursor)])
     done = claim.cursor + 1
     running.progress(done / asked["pieces"], f"{done} of {asked['pieces']} pieces")
@@ -59,7 +58,3 @@ def add(service: Service, index: str, documents: Sequence[Document]) -> None:
 
 def _piece(id: str, n: int) -> str:
     return f"piece:{id}:{n}"
-
-
-def _document(value: Mapping[str, Any]) -> Document:
-    return Document(**{**value, "acl": tuple(value["acl"])})

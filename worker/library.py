@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Engine, Groups, Reader
 from indexer.errors import EpochChanged
 from indexer.text import places
+from worker.analysers import Analysers
 from worker.sides import parse_search
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ class Library:
     def __init__(self, engine: Engine, max_set: int = 1000) -> None:
         self.engine = engine
         self._max_set = max_set
-        self._lock = threading.Lock()
-        self._analysers: dict[str, Analyser] = {}
+        self._analysers = Analysers()
         self._sources: dict[str, tuple[float, Source | None]] = {}
 
     def current(self, index: str) -> Reader:
@@ -62,15 +61,7 @@ class Library:
         return tuple(zip(lemmas, written, strict=True))
 
     def analyser(self, index: str) -> Analyser:
-        """One for each phrase model: making it takes longer than using it."""
-        from indexer.analyse import Analyser
-
-        model = self.engine.open(index).model
-        with self._lock:
-            known = self._analysers.get(index)
-            if known is None or known.model is not model:
-                known = self._analysers[index] = Analyser(model)
-            return known
+        return self._analysers.of(self.engine.open(index))
 
     def select(self, index: str, written: str, groups: Groups = None) -> dict[str, str]:
         """The documents a ``search`` side stands for, with their content versions; one request."""

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
-from indexer.documents import PAIR, AnalysedDocument
-from indexer.text import places as token_places
+from indexer.documents import PAIR
 from worker.answer import Place
-from worker.matching import pair_positions, positions
 from worker.resolve import Resolved
+from worker.spans import Spans
 
 _MOST = 3
 """Places named per phrase and side."""
 _AROUND = 60
 """Characters of a snippet on either side of the phrase."""
 
-Span = tuple[str, int, int]
-"""Field, start, end."""
-
 
 class Finder:
-    """Finds phrases in the documents of one side; a text is gone through once, however many are asked for."""
+    """Finds phrases in the documents of one side."""
 
     def __init__(self, side: Resolved, letter: Literal["a", "b"]) -> None:
         self._side, self._letter = side, letter
-        self._spans: dict[int, Sequence[Span]] = {}
+        self._spans = Spans(side.documents)
 
     def places(self, phrase: str) -> list[Place]:
         """The first places of the phrase on the side; none where it does not occur."""
@@ -34,31 +29,13 @@ class Finder:
         for number, document in enumerate(self._side.documents):
             if first not in document.tokens:
                 continue
-            for field, start, end in self._places(number, document, phrase)[: _MOST - len(found)]:
+            for field, start, end in self._spans.of(number, phrase, _MOST)[: _MOST - len(found)]:
                 text = getattr(document.document, field)
                 place = Place(self._letter, document.document.id, field, start, end, snippet(text, start, end))
                 found.append(place)
             if len(found) == _MOST:
                 break
         return found
-
-    def _places(self, number: int, document: AnalysedDocument, phrase: str) -> Sequence[Span]:
-        if PAIR in phrase:
-            return self._located(number, document, pair_positions(phrase, document.tokens)[:_MOST])
-        for salient in document.salient:
-            if salient.phrase == phrase and salient.at:
-                return salient.at
-        size = len(phrase.split())
-        return self._located(number, document, [(at, size) for at in positions(phrase, document.tokens, _MOST)])
-
-    def _located(self, number: int, document: AnalysedDocument, spots: Sequence[tuple[int, int]]) -> list[Span]:
-        """Token positions and sizes as places in the original fields."""
-        if not spots:
-            return []
-        if number not in self._spans:
-            self._spans[number] = token_places(document.document)
-        spans = self._spans[number]
-        return [(spans[at][0], spans[at][1], spans[at + size - 1][2]) for at, size in spots if at + size <= len(spans)]
 
 
 def snippet(text: str, start: int, end: int) -> str:

@@ -53,8 +53,9 @@ class Reasoner:
         shares = relevance_shares(self._graph.graph, f, g, row, holders=holders, targets=targets)
         named = _largest(shares.via, self._graph.ids, _LEAST, MOST)
         via = tuple(self._bridge(j, float(shares.via[j]), f, g, row) for j in named)
-        rest = 1.0 - shares.own - sum(bridge.share for bridge in via)
-        return Reasons(own=shares.own, via=via, partial=0.0, rest=max(0.0, rest))
+        own = min(1.0, shares.own)  # the last digit of a sum
+        rest = 1.0 - own - sum(bridge.share for bridge in via)
+        return Reasons(own=own, via=via, partial=0.0, rest=max(0.0, rest))
 
     def _bridge(self, document: int, share: float, f: Floats, g: Floats, row: int) -> Bridge:
         """A third document with the phrases that make it relevant to the side, the strongest first."""

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Groups
 from indexer.phrases.model import PhraseModel
-from indexer.text import places
-from worker.matching import positions
+from worker.spans import Spans
 
 _ENOUGH = 20
 """Occurrences looked at for the most frequent spelling."""
@@ -31,7 +30,7 @@ class Speller:
         self._documents = documents
         self._model = model
         self._groups = groups
-        self._spans: dict[int, Sequence[tuple[str, int, int]]] = {}
+        self._spans = Spans(documents)
 
     def display(self, phrase: str) -> str:
         usual = usual_spelling(phrase, self._model)
@@ -53,16 +52,6 @@ class Speller:
         for number, document in enumerate(self._documents):
             if phrase not in document.tokens:
                 continue
-            for field, start, end in self._places(number, document, phrase):
+            for field, start, end in self._spans.of(number, phrase, _ENOUGH):
                 text: str = getattr(document.document, field)
                 yield " ".join(text[start:end].split())
-
-    def _places(self, number: int, document: AnalysedDocument, phrase: str) -> Sequence[tuple[str, int, int]]:
-        for salient in document.salient:
-            if salient.phrase == phrase and salient.at:
-                return salient.at
-        if number not in self._spans:
-            self._spans[number] = places(document.document)
-        spans, more = self._spans[number], len(phrase.split()) - 1
-        found = positions(phrase, document.tokens, _ENOUGH)
-        return [(spans[at][0], spans[at][1], spans[at + more][2]) for at in found if at + more < len(spans)]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from indexer.engines.source import Source
 
 Groups = frozenset[str] | None
+FACET_VALUES = 1000
+"""At most so many values of a facet are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +210,11 @@ class Reader(ABC):
         flat = None if selection.words else 0.0 if query is None else flat_score(query)
         order = whole_order(tuple(sort)) if sort else BY_SCORE if flat is None else BY_ID
         flat = None if sort else flat
-        return self._search(SearchRequest(selection, size, offset, facets, groups, order, histograms, flat))
+        return self.page(SearchRequest(selection, size, offset, facets, groups, order, histograms, flat))
 
     @abstractmethod
-    def _search(self, request: SearchRequest) -> SearchResult:
-        """What ``search`` says."""
+    def page(self, request: SearchRequest) -> SearchResult:
+        """One page of a search; ``search`` makes the request. One request."""
 
     @abstractmethod
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:

@@ -19,16 +19,8 @@ from indexer.errors import BadInput
 
 
 def pack(analysed: AnalysedDocument) -> dict[str, Any]:
-    document = analysed.document
     return {
-        "id": document.id,
-        "title": document.title,
-        "text": document.text,
-        "date": document.date,
-        "url": document.url,
-        "facets": {name: list(values) for name, values in document.facets.items()},
-        "acl": list(document.acl),
-        "extra": dict(document.extra),
+        **analysed.document.plain(),
         "tokens": analysed.tokens,
         "phrases": list(analysed.phrases),
         "weights": base64.b64encode(np.array(analysed.weights, dtype="<f4").tobytes()).decode("ascii"),
@@ -39,16 +31,7 @@ def pack(analysed: AnalysedDocument) -> dict[str, Any]:
 
 
 def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
-    document = Document(
-        id=packed["id"],
-        title=packed["title"],
-        text=packed["text"],
-        date=packed["date"],
-        url=packed["url"],
-        facets={name: tuple(values) for name, values in packed["facets"].items()},
-        acl=tuple(packed["acl"]),
-        extra=packed["extra"],
-    )
+    document = Document.of_plain(packed)
     salient = [
         Salient(phrase, salience, count, tuple(map(tuple, at))) for phrase, salience, count, at in packed["salient"]
     ]

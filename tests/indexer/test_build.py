@@ -90,7 +90,7 @@ def test_when_every_record_is_bad_the_first_reason_is_told(tantivy_engine: Engin
     (tmp_path / "a.jsonl").write_text('{"body": "x"}\n{"body": "y"}\n')
     rejects = Rejects()
     found = read_documents([str(tmp_path / "a.jsonl")], rejects)
-    with pytest.raises(BadInput, match=r"none of 2 records .* line 1\): no text; name the fields with --map"):
+    with pytest.raises(BadInput, match=r"none of 2 records .* line 1\): no text; name the field that holds it"):
         build(tantivy_engine, found, rejects=rejects)
 
 

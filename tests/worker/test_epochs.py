@@ -9,7 +9,15 @@ import pytest
 
 from indexer.analyse import Analyser
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.base import Engine, Groups, Neighbourhood, NeighbourhoodRequest, Reader, SearchResult, Selection
+from indexer.engines.base import (
+    Engine,
+    Groups,
+    Neighbourhood,
+    NeighbourhoodRequest,
+    Reader,
+    SearchRequest,
+    SearchResult,
+)
 from indexer.errors import EpochChanged, UnknownDocument, UnknownIndex
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import IMPLIED, ONLY_B, SHARED
@@ -49,8 +57,14 @@ class Interrupted(Reader):
     def scan(self, groups: Groups = None):  # type: ignore[no-untyped-def]
         return self._ask().scan(groups)
 
-    def search(self, selection: Selection, **given: object) -> SearchResult:
-        return self._ask().search(selection, **given)  # type: ignore[arg-type]
+    def readable(self, groups: Groups, most: int) -> list[str]:
+        return self._ask().readable(groups, most)
+
+    def facet_names(self, groups: Groups = None) -> list[str]:
+        return self._ask().facet_names(groups)
+
+    def page(self, request: SearchRequest) -> SearchResult:
+        return self._ask().page(request)
 
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         return self._ask().neighbourhood(request)

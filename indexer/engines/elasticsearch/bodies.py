@@ -12,7 +12,7 @@ from typing import Any
 from indexer.bm25 import K1, B, phrase_words
 from indexer.documents import AnalysedDocument
 from indexer.engines import dates
-from indexer.engines.base import Groups, NeighbourhoodRequest, SearchRequest
+from indexer.engines.base import FACET_VALUES, Groups, NeighbourhoodRequest, SearchRequest
 from indexer.engines.codec import mended, pack
 from indexer.engines.intervals import Interval
 from indexer.engines.names import clean, facet_keys, facet_prefix, is_id
@@ -22,8 +22,6 @@ Body = dict[str, Any]
 
 WINDOW = 100_000
 """The farthest hit that a search may ask for."""
-FACET_VALUES = 1000
-"""At most so many values of a facet are counted."""
 TITLE = 300
 """Characters of the title kept beside the edges."""
 COUNTED = 10_000

@@ -91,7 +91,7 @@ class ElasticsearchReader(Reader):
         answer = self._ask(bodies.facet_names(groups), scored=False)
         return list(dict.fromkeys(facet_of(one["key"]) for one in answer["aggregations"]["values"]["buckets"]))
 
-    def _search(self, request: SearchRequest) -> SearchResult:
+    def page(self, request: SearchRequest) -> SearchResult:
         if request.offset + request.size > bodies.WINDOW:
             raise TooLarge(
                 f"hit {request.offset + request.size} is too far down", fix=f"ask for hits up to {bodies.WINDOW}"

@@ -7,15 +7,13 @@ from typing import Any
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from indexer.engines.base import Hit, SearchRequest
+from indexer.engines.base import FACET_VALUES, Hit, SearchRequest
 from indexer.engines.intervals import Interval
 from indexer.engines.names import facet_of, facet_prefix
 from indexer.engines.query import BY_ID, BY_SCORE, Sort
 from indexer.engines.tantivy.index import stored
 from indexer.errors import TooLarge
 
-FACET_VALUES = 1000
-"""At most so many values of a facet are counted."""
 Place = tuple[int, int]
 """Segment and number in it."""
 

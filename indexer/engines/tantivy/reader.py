@@ -62,7 +62,7 @@ class TantivyReader(Reader):
         query = queries.selection_query(self._epoch.schema, Selection(), groups)
         return pages.facet_names(self._epoch.state().searcher, query)
 
-    def _search(self, request: SearchRequest) -> SearchResult:
+    def page(self, request: SearchRequest) -> SearchResult:
         self._engine.requests += 1
         searcher = self._epoch.state().searcher
         query = queries.selection_query(self._epoch.schema, request.selection, request.groups)
