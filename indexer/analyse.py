@@ -16,6 +16,7 @@ from indexer.lemmas import Lemmas
 from indexer.phrases.build import build_model
 from indexer.phrases.choosing import analyse_batch
 from indexer.phrases.corpus import Corpus, Progress, code, no_progress
+from indexer.phrases.heap import give_back
 from indexer.phrases.mining import Mined, Thresholds, mine_phrases
 from indexer.phrases.model import PhraseModel
 from indexer.phrases.quality import good_phrases
@@ -49,6 +50,7 @@ def mine(
     lemmas = Lemmas(language)
     corpus = code(documents, lemmas, progress, total)
     lemmas.clear()
+    give_back()
     mined = mine_phrases(corpus, lemmas, good_phrases(good_phrases_file), thresholds, min_support, progress=progress)
     if learnt:
         learnt(corpus, mined)

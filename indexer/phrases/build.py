@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from indexer.documents import PAIR
 from indexer.phrases.acronyms import as_lines
 from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches
+from indexer.phrases.heap import give_back
 from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel, pack
 from indexer.phrases.pairs import close_pairs
@@ -29,6 +30,7 @@ def build_model(corpus: Corpus, mined: Mined, settings: Mapping[str, object], pr
     names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
     displays = spellings(corpus, phrases)
     pairs = sorted(_pairs(corpus, phrases, names, vocabulary), key=lambda pair: (names[pair[0]], names[pair[1]]))
+    give_back()
     draft = _draft(corpus, mined, settings, names, displays, pairs)
     return _weighed(corpus, draft, progress)
 

@@ -145,7 +145,7 @@ class Evidence:
             at = self.corpus.words
         rare = None
         if self.below:
-            rare = np.bincount(at[at >= 0] - base, minlength=size) < self.below
+            rare = self._counts(at, base, size) < self.below
         if n == 2 and not self.below:
             self._learn_affinity(at, base, size)
             for chunk in self._chunks(1, self.corpus.words, 0):
@@ -155,6 +155,15 @@ class Evidence:
             self._add(level, chunk)
             if n > 1:
                 self._add_neighbours(level, chunk)
+
+    @staticmethod
+    def _counts(at: NDArray[np.int32], base: int, size: int) -> Ints:
+        """How often each pattern of a level begins somewhere, shape (size,)."""
+        counts = np.zeros(size, dtype=np.int64)
+        for start in range(0, len(at), _CHUNK):
+            here = at[start : start + _CHUNK]
+            counts += np.bincount(here[here >= 0] - base, minlength=size)
+        return counts
 
     def _chunks(
         self, n: int, at: NDArray[np.int32], base: int, rare: NDArray[np.bool_] | None = None

@@ -20,6 +20,7 @@ from indexer.phrases.features import (
     soundness,
     usual_titles,
 )
+from indexer.phrases.heap import give_back
 from indexer.phrases.initials import expansions, explained
 from indexer.phrases.keys import LOW, distinct
 from indexer.phrases.matching import uncut
@@ -93,12 +94,14 @@ def mine_phrases(
     singles = word_set(corpus, words, patterns.count[: len(corpus.lemmas)], thresholds.word)
     evidence.levels.clear()
     del patterns, word_ids
+    give_back()
     positive = np.fromiter((name in good for name in spelled(corpus, several)), np.bool_, len(several.rows))
     quality = phrase_quality(corpus, several, positive)
     progress("phrases", 3, steps)
     candidates = phrase_set(corpus, several, quality)
     judge = RareJudge(several.features[:, : plain_features(scores)], quality)
     del several
+    give_back()
     rare = rare_phrases(evidence, support, scores, judge, thresholds.rare)
     progress("phrases", 4, steps)
     chosen = PhraseSet.joined(

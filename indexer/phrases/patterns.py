@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.phrases.heap import give_back
+
 MAX_LENGTH = 5
 _PART = 1 << 20
 """Positions sorted at a time: bounds the memory of a level."""
@@ -20,7 +22,7 @@ _NONE = 255
 _MIX = 31
 
 Visit = Callable[[int, NDArray[np.int32]], None]
-"""Level, and the pattern that begins at each position (-1: none), shape (tokens,)."""
+"""Level, and the pattern that begins at each position (-1: none), shape (tokens,). At level 1 every word is there."""
 
 
 @dataclass(frozen=True)
@@ -89,26 +91,36 @@ def frequent_patterns(
     suffix = [np.full(vocabulary, -1, dtype=np.int32)]
     levels = [0, vocabulary]
     fit = count[0] >= support if allowed is None else (count[0] >= support) & allowed
-    at = np.where(fit, np.arange(vocabulary, dtype=np.int32), np.int32(-1))[words]
     if visit:
-        visit(1, at)
+        visit(1, words)
+    at = words
     for n in range(1, max_length):
-        at, *new = _grow(at, words, marks, n, support, levels[-1])
+        at, *new = _grow(at, words, marks, n, support, levels[-1], fit)
         for parts, part in zip((count, prefix, suffix), new, strict=True):
             parts.append(part)
         levels.append(levels[-1] + len(new[0]))
         if visit:
             visit(n + 1, at)
+        give_back()
     return Patterns(np.concatenate(count), np.concatenate(prefix), np.concatenate(suffix), np.array(levels))
 
 
 def _grow(
-    at: NDArray[np.int32], words: NDArray[np.int32], marks: NDArray[np.uint8], n: int, support: int, base: int
+    at: NDArray[np.int32],
+    words: NDArray[np.int32],
+    marks: NDArray[np.uint8],
+    n: int,
+    support: int,
+    base: int,
+    fit: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """From patterns of length n to those of n + 1: where they begin, their counts, prefixes and suffixes."""
+    """From patterns of length n to those of n + 1: where they begin, their counts, prefixes and suffixes.
+
+    ``fit`` says which words are patterns.
+    """
     longer = np.full(len(at), -1, dtype=np.int32)
     parts = min(-(-max(len(at), 1) // _PART), _NONE)
-    group = _groups(at, marks, n, parts)
+    group = _groups(at, marks, n, parts, fit)
     found: list[tuple[NDArray[np.int32], ...]] = []
     for part in range(parts):
         positions = np.flatnonzero(group == part)
@@ -119,15 +131,18 @@ def _grow(
     return longer, counts, prefixes, suffixes
 
 
-def _groups(at: NDArray[np.int32], marks: NDArray[np.uint8], n: int, parts: int) -> NDArray[np.uint8]:
+def _groups(
+    at: NDArray[np.int32], marks: NDArray[np.uint8], n: int, parts: int, fit: NDArray[np.bool_]
+) -> NDArray[np.uint8]:
     """Which part counts the pattern that may begin at each position; ``_NONE``: none may. Shape (tokens,)."""
     group = np.full(len(at), _NONE, dtype=np.uint8)
     for start in range(0, len(at) - 1, _PART):
         end = min(start + _PART, len(at) - 1)
         here, following = at[start:end], at[start + 1 : end + 1]
-        joinable = (here >= 0) & (following >= 0)
         if n == 1:
-            joinable &= (marks[start + 1 : end + 1] & 1) == 0
+            joinable = fit[here] & fit[following] & ((marks[start + 1 : end + 1] & 1) == 0)
+        else:
+            joinable = (here >= 0) & (following >= 0)
         # Of both patterns: one frequent word alone would make its part too large.
         mixed = here[joinable].astype(np.int64) * _MIX + following[joinable]
         group[start:end][joinable] = mixed % parts
@@ -144,12 +159,11 @@ def _count(
     longer: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Count the patterns that begin at ``positions``; writes the numbers of frequent ones into ``longer``."""
-    keys = at[positions].astype(np.int64) << 32 | words[positions + n]
-    ordered = np.sort(keys)
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else positions
-    counts = np.diff(np.append(starts, len(ordered)))
-    frequent = counts >= support
-    names = ordered[starts[frequent]]
+    # in place and let go early: this is where mining needs most memory
+    keys = at[positions].astype(np.int64)
+    keys <<= 32
+    keys |= words[positions + n]
+    names, counts = _frequent(np.sort(keys), support)
     row = np.searchsorted(names, keys)
     row[row == len(names)] = 0
     known = names[row] == keys if len(names) else np.zeros(len(keys), dtype=np.bool_)
@@ -157,4 +171,14 @@ def _count(
     longer[where] = base + row
     suffixes = np.empty(len(names), dtype=np.int32)
     suffixes[row] = at[where + 1]
-    return counts[frequent].astype(np.int32), (names >> 32).astype(np.int32), suffixes
+    return counts, (names >> 32).astype(np.int32), suffixes
+
+
+def _frequent(ordered: NDArray[np.int64], support: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The keys that occur ``support`` times or more among ordered ones, and how often each does."""
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    counts = np.diff(starts, append=len(ordered)).astype(np.int32)
+    frequent = counts >= support
+    return ordered[starts[frequent]], counts[frequent]

@@ -28,6 +28,8 @@ _LEAST, _MOST = 3, 0.3
 _OVERSAMPLING, _POWER_STEPS = 16, 2
 _NOISE = 1e-6
 """Squared singular values below this share of the largest are rounding."""
+_TOGETHER = 1000
+"""Documents of the sample looked at together."""
 _FEW = 8
 """Up to this many texts are added up one by one: a sparse matrix takes longer to make."""
 
@@ -95,7 +97,8 @@ def _cells(
 def _matrix(cells: _Cells, texts: int, words: int) -> csr_array:
     from scipy.sparse import csr_array
 
-    return csr_array((cells.weight, (cells.text, cells.row)), shape=(texts, words))
+    ends = np.searchsorted(cells.text, np.arange(texts + 1)).astype(np.int32)
+    return csr_array((cells.weight, cells.row, ends), shape=(texts, words))
 
 
 def learn_topics(
@@ -109,28 +112,46 @@ def learn_topics(
     word_idf = np.concatenate([idf(frequency, documents), idf([1], documents)])
     texts = len(offsets) - 1
     sample = np.sort(np.random.default_rng(seed).permutation(texts)[:SAMPLE])
-    lengths = np.diff(offsets)[sample]
-    here = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in sample]) if len(sample) else words[:0]
-    document = np.repeat(np.arange(len(sample)), lengths)
-    cells = _cells(rows, word_idf, average_length, here, document, lengths)
-    matrix = _matrix(cells, len(sample), len(chosen))
+    matrix = _sampled(words, offsets, sample, rows, word_idf, average_length)
     rank = min(DIMENSIONS, *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
         nothing = np.zeros((len(chosen), 0), dtype=np.float32)
         return Topics(rows, nothing, np.zeros(0, dtype=np.float32), word_idf, average_length)
-    vectors = _leading(matrix.T.tocsr(), rank, seed).astype(np.float16).astype(np.float32)
+    vectors = _leading(matrix, rank, seed).astype(np.float16).astype(np.float32)
     middle = np.asarray((matrix @ vectors).mean(axis=0), dtype=np.float32)
     return Topics(rows, vectors, middle, word_idf, average_length)
 
 
-def _leading(matrix: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
-    """The leading left singular vectors, by subspace iteration from a fixed random start; none of no weight."""
+def _sampled(
+    words: Ints, offsets: Ints, sample: Ints, rows: NDArray[np.int32], word_idf: NDArray[np.float64], average: float
+) -> csr_array:
+    """Sampled documents x words, made of a few documents at a time: what is sorted is far larger than what stays."""
+    from scipy.sparse import csr_array
+
+    row, weight, held = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], [np.zeros(1, np.int64)]
+    for first in range(0, len(sample), _TOGETHER):
+        some = sample[first : first + _TOGETHER]
+        lengths = offsets[some + 1] - offsets[some]
+        here = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in some])
+        cells = _cells(rows, word_idf, average, here, np.repeat(np.arange(len(some)), lengths), lengths)
+        row.append(cells.row)
+        weight.append(cells.weight)
+        held.append(np.bincount(cells.text, minlength=len(some)))
+    ends = np.cumsum(np.concatenate(held)).astype(np.int32)
+    shape = (len(sample), int(rows.max(initial=-1)) + 1)
+    return csr_array((np.concatenate(weight), np.concatenate(row), ends), shape=shape)
+
+
+def _leading(back: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
+    """The leading right singular vectors, by subspace iteration from a fixed random start; none of no weight."""
+    matrix = back.T.tocsr()
     width = min(rank + _OVERSAMPLING, *matrix.shape)
-    start = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
-    back = matrix.T.tocsr()
-    basis = np.linalg.qr(matrix @ start)[0]
+    small = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
+    basis = np.linalg.qr(matrix @ small)[0]
     for _ in range(_POWER_STEPS):
-        basis = np.linalg.qr(matrix @ (back @ basis))[0]
+        small = back @ basis
+        del basis  # as large as the next one: never both
+        basis = np.linalg.qr(matrix @ small)[0]
     small = back @ basis
     values, rotation = np.linalg.eigh(small.T @ small)
     order = np.argsort(values)[::-1][:rank]
