@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,11 +49,11 @@ def chromium(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    from deploy.axe import AxeError, axe_script
+    from deploy.npm import AXE, DownloadError, fetched
 
     try:
-        return axe_script().read_text()
-    except AxeError as error:
+        return fetched(AXE).read_text()
+    except DownloadError as error:
         missing("axe-core", str(error))
 
 
@@ -68,10 +68,18 @@ def elsewhere() -> Iterator[Site]:
 class OtherApp:
     def __init__(self) -> None:
         self.pages: dict[str, str] = {}
+        self.posts: dict[str, Callable[[bytes], bytes]] = {}
+        """What is done with the JSON sent to an address."""
 
     def __call__(self, environ, start_response):  # type: ignore[no-untyped-def]
-        page = self.pages.get(environ["PATH_INFO"])
-        start_response("200 OK" if page else "404 Not Found", [("Content-Type", "text/html; charset=utf-8")])
+        path = environ["PATH_INFO"]
+        if environ["REQUEST_METHOD"] == "POST" and path in self.posts:
+            sent = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [self.posts[path](sent)]
+        page = self.pages.get(path)
+        kind = "text/javascript" if path.endswith(".js") else "text/html"
+        start_response("200 OK" if page else "404 Not Found", [("Content-Type", f"{kind}; charset=utf-8")])
         return [(page or "").encode()]
 
 

@@ -45,7 +45,7 @@ def test_ten_hits_on_a_page_of_another_site_take_one_request(
     page = visit(chromium, elsewhere, site, "".join(element(site, hit, 'query="web graph"') for hit in TEN))
     page.settled()
     assert page.count("why-this-result[state=ready]") == 10
-    assert site.asked("POST", "/v1/explanations") == 1
+    assert site.asked("POST", "/v1/explanations") == site.asked("POST", "/v1/") == 1
     assert page.complaints() == []
 
 

@@ -73,7 +73,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
 .plain{border:0;background:none;padding:.1em .2em;color:var(--_here);cursor:pointer;text-decoration:underline}
 .hide{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 [hidden]{display:none}
-@container (max-width:30rem){.list{flex-wrap:wrap;gap:.1rem .5rem}.label{width:100%}ul{flex-basis:100%}li{flex-shrink:0}}
+@container (max-width:30rem){.list{flex-wrap:wrap;gap:.1rem .5rem}.label{width:100%}ul{flex-basis:100%;flex-wrap:wrap;overflow:visible}li{max-width:100%}}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}}
 @media (forced-colors:active){.chip[aria-expanded=true]{outline:2px solid}}`;
   const LIGHT = "::highlight(why-phrase){background-color:#ffe08a;color:#1f2430}";
@@ -104,6 +104,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     return made;
   }
 
+  const reflect = (element, name, value) => (value == null ? element.removeAttribute(name) : element.setAttribute(name, value));
   const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
   // ---- phrases in running text -------------------------------------------------------------
@@ -135,6 +136,11 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     }
     return [...out, text.slice(at)];
   }
+
+  /** Places whose snippets would not show the same words again. */
+  const apart = (places) =>
+    places.filter((one, at) => !places.slice(0, at).some((other) =>
+      ["side", "id", "field"].every((name) => one[name] === other[name]) && Math.abs(one.start - other.start) < 80));
 
   function highlight(roots, found) {
     if (!window.Highlight || !CSS.highlights) return;
@@ -257,6 +263,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     static observedAttributes = "endpoint index hit query document page above against limit lists".split(" ");
     static words = WORDS;
     static pattern = pattern;
+    static apart = apart;
     static fetch = (url, init) => fetch(url, init);
 
     #comparison = null;
@@ -290,6 +297,25 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     }
     get documentId() {
       return this.getAttribute("document") || "";
+    }
+    // Frameworks set a property where there is one, and an attribute only where there is none.
+    set endpoint(value) {
+      reflect(this, "endpoint", value);
+    }
+    set index(value) {
+      reflect(this, "index", value);
+    }
+    set hit(value) {
+      reflect(this, "hit", value);
+    }
+    set query(value) {
+      reflect(this, "query", value);
+    }
+    set documentId(value) {
+      reflect(this, "document", value);
+    }
+    set against(value) {
+      reflect(this, "against", value);
     }
     /** What the hit is compared with: query, document, page or above. */
     get against() {
@@ -475,7 +501,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       box.append(make("p", { class: "kind", part: "kind", dir: "auto" }, make("strong", {}, entry.display), ` · ${KINDS[kind][1]}`));
       const found = pattern(entry);
       const sides = { a: "here", b: this.against === "query" ? "search" : "there" };
-      for (const place of entry.evidence || []) {
+      for (const place of apart(entry.evidence || [])) {
         box.append(make("blockquote", { part: "snippet", dir: "auto" }, make("b", {}, sides[place.side]), ...marked(place.snippet, found)));
       }
       if (entry.via?.length) {
