@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request
 
@@ -45,17 +46,17 @@ class StaticFile:
 
 @blueprint.get("/")
 def search() -> Response:
-    return _page("search.html")
+    return page_of("search.html")
 
 
 @blueprint.get("/compare")
 def compare() -> Response:
-    return _page("compare.html")
+    return page_of("compare.html")
 
 
 @blueprint.get("/example")
 def example() -> Response:
-    return _page("example.html")
+    return page_of("example.html")
 
 
 @blueprint.get("/favicon.ico")
@@ -75,8 +76,10 @@ def static_file(digest: str, name: str) -> Response:
     return _named(name, _FOREVER if digest == digest_of_all() else _CHECKED)
 
 
-def _page(template: str) -> Response:
-    response = Response(render_template(template, static=f"/static/{digest_of_all()}"), mimetype="text/html")
+def page_of(template: str, **values: Any) -> Response:
+    """A page with the strictest policy it can have."""
+    written = render_template(template, static=f"/static/{digest_of_all()}", **values)
+    response = Response(written, mimetype="text/html")
     response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"

@@ -86,6 +86,8 @@ def test_method_and_preset_can_be_switched_and_back_goes_back(page: Page) -> Non
     page.until("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
     page.driver.back()
     page.until("return deep('#stats')[0].textContent.includes('method cda, parameters default')")
+    page.driver.forward()
+    page.until("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
 
 
 def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page: Page) -> None:
@@ -152,6 +154,17 @@ def test_two_facet_values_are_compared_on_one_screen(page: Page) -> None:
     assert any("web graph" in name for name in page.texts(".column.distinct_b .name"))
     assert any("heart disease" in name for name in page.texts(".column.common .name")), "both groups speak of it"
     assert "10 documents" in page.see(".text.a .body .muted")[0]
+
+
+def test_an_empty_page_offers_comparisons_that_can_be_made(page: Page) -> None:
+    page.open("/compare?index=papers")
+    kinds = page.see(".example small", 3)
+    assert kinds[:2] == ["Two documents", "A document and a query"] and kinds[2].startswith("Two groups, by ")
+    for number in range(3):
+        page.open("/compare?index=papers")
+        page.click(".example", number)
+        page.see(".column .phrase")
+    assert page.complaints() == []
 
 
 def test_progress_is_visible_and_survives_a_reload_as_one_job(page: Page, site: Site) -> None:

@@ -10,10 +10,18 @@ from tests.browser.browser import Page
 VIEWS = {
     "/": ".tries a",
     "/?index=papers&q=web+graph&why=page": "#facets input",
-    "/compare?index=papers": ".side select",
+    "/compare?index=papers": ".example",
     "/compare?index=papers&a=paper-1&b=paper-5&graph=1": ".node.phrase",
     "/example?index=papers&q=web+graph": "why-this-result[state=ready]",
+    "/docs": "h1",
 }
+ODD = {
+    "/": ".cards a",
+    "/?index=odd&q=": ".result",
+    "/?index=nowhere&q=x": "#trouble .trouble",
+    "/compare?index=odd&a=id:a/b/c&b=id:a,b,c&graph=1": ".node.phrase",
+}
+"""The same with documents, ids and facets full of markup, and what is seen when something is wrong."""
 
 
 def show(page: Page, path: str) -> None:
@@ -37,6 +45,17 @@ def test_axe_finds_nothing(page: Page, axe: str, path: str, dark: bool) -> None:
     show(page, path)
     assert page.axe(axe) == []
     assert page.complaints() == []
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_axe_finds_nothing_on_odd_pages_and_nothing_sticks_out(odd_page: Page, axe: str, path: str) -> None:
+    odd_page.look(width=320)
+    odd_page.open(path)
+    odd_page.see(ODD[path])
+    odd_page.settled()
+    assert odd_page.axe(axe) == []
+    assert odd_page.run("return document.documentElement.scrollWidth") <= 320
+    assert odd_page.complaints() == [] and odd_page.run("return window.pwned") is None
 
 
 @pytest.mark.parametrize("width", [320, 1440])

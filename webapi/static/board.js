@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { byId, make, toast } from "./dom.js";
-import { markedSnippet, pattern } from "./highlight.js";
+import { apart, markedSnippet, pattern } from "./highlight.js";
 import { title } from "./report.js";
 
 const SHOWN = 8;
@@ -71,7 +71,6 @@ export class Board {
   #row(list, entry, top) {
     const open = this.#chosen(list, entry);
     const [sign, said] = SIGNS[entry.kind] || [list === "distinct_a" ? "A" : "B", `only ${list === "distinct_a" ? "A" : "B"}`];
-    const counts = list === "common" ? `${entry.a.count}× · ${entry.b.count}×` : `${(list === "distinct_a" ? entry.a : entry.b).count}×`;
     const id = `evidence-${list}`;
     const button = make("button", {
       type: "button", class: `phrase ${entry.kind}`, "data-key": `${list}/${entry.phrase}`, "data-phrase": entry.phrase,
@@ -80,7 +79,7 @@ export class Board {
     make("span", { class: "mark", "aria-hidden": "true" }, sign),
     make("span", { class: "name", dir: "auto" }, entry.display),
     make("span", { class: "hide" }, `, ${said}`),
-    make("span", { class: "counts" }, counts),
+    counts(list, entry),
     bars(list, entry, top));
     return make("li", {}, button, open ? this.#evidence(id, list, entry, said) : "");
   }
@@ -90,7 +89,7 @@ export class Board {
     const found = pattern(entry);
     box.append(make("p", { class: "muted" }, said[0].toUpperCase() + said.slice(1), "."));
     if (entry.also?.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also "), entry.also.join(", ").replaceAll("@@", " + ")));
-    for (const place of entry.evidence) {
+    for (const place of apart(entry.evidence)) {
       const from = this.answer[place.side].ids.length > 1 ? make("code", {}, place.id) : null;
       box.append(make("blockquote", { dir: "auto" }, make("span", { class: `badge ${place.side}` }, place.side.toUpperCase()), ...markedSnippet(place.snippet, found), from ?? ""));
     }
@@ -134,12 +133,21 @@ export class Board {
   }
 }
 
+const SIDES = { common: ["a", "b"], distinct_a: ["a"], distinct_b: ["b"] };
+
+/** How often each side says it. */
+function counts(list, entry) {
+  const parts = SIDES[list].map((side) => make("span", { class: side, title: `times in ${side.toUpperCase()}` }, `${entry[side].count}×`));
+  return make("span", { class: "counts" }, ...parts);
+}
+
+/** How relevant it is to each side. */
 function bars(list, entry, top) {
   const bar = (side) => {
     const made = make("span", { class: `bar ${side}` });
     made.style.setProperty("--part", Math.min(1, entry[side].relevance / top).toFixed(3));
     return made;
   };
-  const sides = { common: ["a", "b"], distinct_a: ["a"], distinct_b: ["b"] }[list];
-  return make("span", { class: "bars", "aria-hidden": "true" }, ...sides.map(bar));
+  const said = SIDES[list].map((side) => `${entry[side].relevance.toFixed(1)} to ${side.toUpperCase()}`).join(", ");
+  return make("span", { class: "bars", "aria-hidden": "true", title: `relevance ${said} (1.0: like an average phrase of it)` }, ...SIDES[list].map(bar));
 }

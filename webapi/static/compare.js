@@ -4,6 +4,7 @@ import { compare, indexes, leave } from "./api.js";
 import { facetValues, SideField } from "./ask-form.js";
 import { Board } from "./board.js";
 import { announce, byId, copy, make, plural, trouble } from "./dom.js";
+import { examples } from "./examples.js";
 import { Graph } from "./graph.js";
 import { markdown, title } from "./report.js";
 import { readView, splitSearch, writeView } from "./sides.js";
@@ -53,7 +54,15 @@ async function begin() {
     byId("asking").open = true;
     byId("asked").textContent = "Choose what to compare";
     byId("state").replaceChildren(make("p", { class: "muted" }, LEAD));
+    await offer(turn);
   }
+}
+
+/** Where nothing is asked yet, something that could be. */
+async function offer(turn) {
+  const index = byId("index").value;
+  const offered = index ? await examples(index, fields.a.facets).catch(() => null) : null; // a help, not a need
+  if (offered && turn === turns) byId("state").append(offered);
 }
 
 async function drawForm() {
@@ -187,6 +196,7 @@ async function drawGraph() {
     if (signal.aborted || shown?.answer !== answer) return;
     shown.graph = new Graph(whole.graph, answer, select);
     place.replaceChildren(shown.graph.node);
+    shown.graph.center();
     shown.graph.show(view.phrase);
   } catch (error) {
     if (!signal.aborted) place.replaceChildren(trouble(error, drawGraph));

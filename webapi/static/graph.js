@@ -18,7 +18,7 @@ function svg(tag, props = {}, ...children) {
   return made;
 }
 
-/** Cut after a word where there is one: what is seen must be part of what is read aloud. */
+/** Cut after a word where there is one. */
 const short = (text) => {
   const letters = [...text];
   if (letters.length <= LETTERS) return text;
@@ -89,13 +89,15 @@ export class Graph {
   }
 
   #node(node) {
-    const group = svg("g", { "aria-label": node.label, class: `node ${node.kind} ${node.list || node.side || "third"}`, tabindex: "-1", role: "button", transform: `translate(${node.x} ${node.y})` });
+    const seen = short(node.label);
+    const name = node.kind === "phrase" && seen !== node.label ? `${seen} (${node.label})` : node.label; // what is seen is part of it
+    const group = svg("g", { "aria-label": name, class: `node ${node.kind} ${node.list || node.side || "third"}`, tabindex: "-1", role: "button", transform: `translate(${node.x} ${node.y})` });
     group.append(svg("title", {}, node.label));
     if (node.kind === "phrase") {
       const at = { distinct_a: -9, common: 0, distinct_b: 9 }[node.list];
       if (node.list === "common") group.append(svg("rect", { x: -105, y: -10, width: 210, height: 20, rx: 10 }));
       else group.append(svg("circle", { r: 4 }));
-      group.append(svg("text", { x: at, y: 4.5, "text-anchor": anchor(node.list) }, short(node.label)));
+      group.append(svg("text", { x: at, y: 4.5, "text-anchor": anchor(node.list) }, seen));
     } else if (node.side) {
       group.append(svg("circle", { r: 14 }), svg("text", { y: 5, "text-anchor": "middle" }, node.side.toUpperCase()));
     } else group.append(svg("rect", { x: -6, y: -6, width: 12, height: 12, rx: 2 }));
@@ -110,6 +112,12 @@ export class Graph {
     if (node.kind === "phrase") this.select(node.list, node.phrase);
     else this.chosen = this.chosen === node.key ? "" : node.key;
     this.#light(node);
+  }
+
+  /** Where it is wider than its place, begin with the middle. */
+  center() {
+    const canvas = this.root.parentElement;
+    canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2;
   }
 
   /** Show the phrase chosen elsewhere on the page. */

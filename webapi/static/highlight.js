@@ -6,6 +6,8 @@ const LONGEST = 200000;
 
 export const pattern = (entry) => customElements.get("why-this-result").pattern(entry);
 
+export const apart = (places) => customElements.get("why-this-result").apart(places);
+
 /** Offsets of the API count characters (code points); those of a string here count UTF-16 units. */
 export function unitsOf(text) {
   if (!/[\ud800-\udbff]/.test(text)) return (offset) => offset;

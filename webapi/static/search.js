@@ -3,6 +3,7 @@
 import { indexes, search, suggest } from "./api.js";
 import { combobox } from "./combobox.js";
 import { announce, byId, make, plural, trouble } from "./dom.js";
+import { somePhrases } from "./examples.js";
 import { about, facetLabel, shaped } from "./fields.js";
 import { filters } from "./filters.js";
 import { result } from "./result.js";
@@ -191,9 +192,8 @@ async function landing(known) {
   const all = make("a", { href: writeAddress({ ...state, q: "" }) }, "See all documents");
   welcome("Search, and see why each result is there.", make("p", { class: "muted" }, size), tries, make("p", {}, all), legend());
   byId("q").focus();
-  const found = await Promise.all(["a", "c", "d", "m", "p", "s"].map((letter) => suggest(state.index, letter, 12).catch(() => [])));
-  const multi = found.map((some) => some.filter((one) => one.phrase.includes(" ")).slice(0, 2)).flat();
-  const links = multi.filter((one, at) => multi.findIndex((other) => other.phrase === one.phrase) === at).slice(0, 6).map((one) => make("a", { class: "try", href: writeAddress({ ...state, q: one.display }), dir: "auto" }, one.display));
+  const phrases = await somePhrases(state.index, 6);
+  const links = phrases.map((one) => make("a", { class: "try", href: writeAddress({ ...state, q: one.display }), dir: "auto" }, one.display));
   if (links.length) tries.replaceChildren(make("span", { class: "muted" }, "Try "), ...links);
 }
 
