@@ -16,7 +16,7 @@ such *obvious* phrases stand at the end of their list, and so does a single word
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Telling(NamedTuple):
 
 COMMON, DISTINCT = Telling(0.25, 0.2), Telling(0.8, 0.4)
 """That both texts are about a thing says more than that one is."""
+SURE = 0.3
+"""An implied phrase nearer to the cut than this is often wrong: it stands last."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -54,7 +56,7 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     relevance = ready.calibration.relative(f)
     return Sorting(
         phrases=problem.phrases,
-        common=_rank(problem, common, _about(problem) * _certainty(margin), COMMON),
+        common=_rank(problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=margin < SURE),
         distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), DISTINCT),
         distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), DISTINCT),
         relevance_a=relevance[:, 0],
@@ -113,12 +115,14 @@ def _known(problem: Problem, salience: Floats) -> Floats:
     return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
 
 
-def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling) -> Ranked:
+def _rank(
+    problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags | Literal[False] = False
+) -> Ranked:
     """By score, what tells little last: phrases of many documents, and bare words, of too little salience."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
     frequent = problem.frequency > FREQUENT * problem.documents
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
-    obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word))
+    obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word)) | doubtful
     first = ranked(problem.phrases, chosen & ~obvious, score)
     lowest = float(first.score[-1]) if len(first) else 1.0
     last = ranked(problem.phrases, chosen & obvious, score * min(lowest, 1.0))
