@@ -2,7 +2,6 @@
 
 PhraseComError
 ├── BadRequest                400
-│   ├── BadSetting            400  bad-setting
 │   ├── BadSide               400  bad-side
 │   ├── BadParameter          400  bad-parameter
 │   ├── BadInput              400  bad-input
@@ -18,6 +17,7 @@ PhraseComError
 ├── Expired                   410  expired
 ├── IndexBusy                 409  index-busy          (retryable)
 ├── EpochChanged              409  epoch-changed       (retryable)
+├── BadSetting                500  bad-setting
 ├── CorruptIndex              500  corrupt-index
 ├── UnsupportedVersion        500  unsupported-version
 ├── TooSlow                   504  time-limit
@@ -51,11 +51,6 @@ class PhraseComError(Exception):
 
 class BadRequest(PhraseComError):
     code, status = "bad-request", 400
-
-
-class BadSetting(BadRequest):
-    code = "bad-setting"
-    outside = "the service is not set up right; its log says what is wrong"
 
 
 class BadSide(BadRequest):
@@ -129,6 +124,11 @@ class IndexBusy(PhraseComError):
 
 class EpochChanged(PhraseComError):
     code, status, retryable = "epoch-changed", 409, True
+
+
+class BadSetting(PhraseComError):
+    code = "bad-setting"
+    outside = "the service is not set up right; its log says what is wrong"
 
 
 class CorruptIndex(PhraseComError):

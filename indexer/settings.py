@@ -182,6 +182,8 @@ def load_settings(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise _bad_setting(error, given, Settings.toml) from None
+    except OSError as error:
+        raise BadSetting(f"cannot read {Settings.toml}: {error.strerror}", fix="mend its permissions") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(
             f"cannot read {Settings.toml}: {error}", fix="write it as TOML, one name = value a line"

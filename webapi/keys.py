@@ -119,7 +119,10 @@ def read_keys(path: Path) -> dict[str, Key]:
             f"keys_file {str(path)!r}: no such file", fix="make it with: phrasecom keys add NAME"
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadSetting(f"cannot read keys_file {str(path)!r}: {error}", fix="write it with: phrasecom keys") from None
+        raise BadSetting(
+            f"cannot read keys_file {str(path)!r}: {getattr(error, 'strerror', None) or error}",
+            fix="write it with: phrasecom keys",
+        ) from None
     try:
         return {name: _key(name, table) for name, table in tables.items()}
     except BadSetting as error:

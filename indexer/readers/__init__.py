@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -79,6 +80,8 @@ def check_source(source: str) -> None:
         return
     if not Path(source).exists():
         raise BadInput(f"no such file or folder: {source}", fix="check the path")
+    if not os.access(source, os.R_OK):
+        raise BadInput(f"cannot read {source}: Permission denied", fix="name a readable file or folder")
     if not _kind(source):
         raise BadInput(
             f"cannot tell what {source} is",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,6 +18,7 @@ from indexer.opening import near_names
 from tests.indexer.shell import Run, one_line
 
 GONE = "http://127.0.0.1:9"
+COLLECTING = "collecting and indexing the documents ...\n"
 
 
 @pytest.fixture
@@ -117,7 +121,7 @@ def test_what_goes_wrong_is_one_line_that_names_the_fix(
     before = set(files.iterdir())
     status, out, err = phrasecom(*arguments)
     assert (status, out) == (2, "")
-    assert line in one_line(err.removeprefix("collecting and indexing the documents ...\n"))
+    assert line in one_line(err.removeprefix(COLLECTING))
     left = {path.name for path in set(files.iterdir()) - before}
     assert left <= {"engine", "a.rejects.jsonl"}
     assert not (files / "engine" / "a").exists()
@@ -287,3 +291,51 @@ def test_a_port_in_use_is_told_before_the_server_starts(phrasecom: Run) -> None:
             status, out, err = phrasecom(*command, "--port", str(port))
             assert (status, out) == (2, "")
             assert f"cannot listen on 127.0.0.1 port {port}: Address already in use; choose" in one_line(err)
+
+
+def mortal(*arguments: str, **environment: str) -> tuple[int, str]:
+    """Exit status and stderr of a command line that may not do what root may: permissions count."""
+    powerless = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    command = [*(powerless if os.geteuid() == 0 else []), sys.executable, "-m", "indexer", *arguments]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    return done.returncode, one_line(done.stderr.removeprefix(COLLECTING))
+
+
+def test_what_may_not_be_read_or_written_is_told_as_that(phrasecom: Run, index: str, tmp_path: Path) -> None:
+    secret, locked = tmp_path / "secret.jsonl", tmp_path / "locked"
+    secret.write_text('{"id": "a", "text": "A honey bee."}\n')
+    secret.chmod(0o000)
+    locked.mkdir(mode=0o500)
+    engine = tmp_path / "engine"
+    inside = [engine, *engine.rglob("*")]
+    for path in inside:
+        path.chmod(0o500)
+    denied = {
+        (
+            "index",
+            "secret.jsonl",
+            "--index",
+            "a",
+            "--engine",
+            "new",
+        ): "cannot read secret.jsonl: Permission denied; name",
+        ("index", "corpus.jsonl", "--index", "a", "--engine", "locked/x"): "Permission denied; choose a folder with",
+        ("index", "corpus.jsonl", "--index", index, "--force"): "Permission denied; choose a folder with --engine",
+        ("search", "honey", "--index", index): f"cannot read index {index!r} in {engine}: Permission denied; mend",
+        ("delete", "--all", "--index", index): "Permission denied; mend the permissions of the folder",
+        ("compare", "file:secret.jsonl", "x", "--index", index): "Permission denied; name a readable text file",
+        ("keys", "add", "x", "--keys-file", "locked/keys.toml"): "Permission denied; give another --keys-file",
+        ("demo", "--folder", "locked/here", "--port", "0", "--corpus", "corpus.jsonl"): "name another with --folder",
+    }
+    try:
+        for arguments, line in denied.items():
+            status, err = mortal(*arguments)
+            assert (status, line in err) == (2, True), err
+        status, err = mortal("search", "x", "--index", "a", PHRASECOM_CONFIG=str(secret))
+        assert (status, err) == (2, f"phrasecom: cannot read {secret}: Permission denied; mend its permissions\n")
+        assert not (tmp_path / "new").exists()
+    finally:
+        for path in inside:
+            path.chmod(0o700)
+    assert phrasecom("search", "honey", "--index", index)[0] == 0

@@ -92,4 +92,6 @@ class OpenEpoch:
         return EpochChanged(f"index {self.folder.name!r} was rebuilt", fix="open it again")
 
     def _changed_or_corrupt(self, error: BaseException) -> Exception:
+        if isinstance(error, PermissionError) or "PermissionDenied" in str(error):
+            return self.folder.forbidden()
         return self.folder.corrupt(error) if self.stands() else self._changed()

@@ -93,6 +93,12 @@ class IndexFolder:
     def corrupt(self, error: BaseException) -> CorruptIndex:
         return CorruptIndex(f"index {self.name!r} in {self.root} is damaged ({_damage(error)})", fix=self.rebuilding)
 
+    def forbidden(self) -> BadSetting:
+        return BadSetting(
+            f"cannot read index {self.name!r} in {self.root}: Permission denied",
+            fix="mend the permissions of the folder; readers take locks in it, so they must be able to write there",
+        )
+
     def unreadable(self, format: object) -> UnsupportedVersion:
         return UnsupportedVersion(
             f"index {self.name!r} in {self.root} has format {format}, this version reads {FORMAT}", fix=self.rebuilding
