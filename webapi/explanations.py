@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -23,9 +24,12 @@ PATH = "/v1/explanations"
 @blueprint.post(PATH)
 def ask() -> Response:
     who = caller()
-    asked = understood(parsed(ExplanationBody, json_body()), who)
+    body = parsed(ExplanationBody, json_body())
+    asked = understood(body, who)
     check_index(who, asked.index)
     desk = context().desk
+    if body.unknown == "skip":
+        asked = _of_known(asked, who)
     ticket = desk.ask_page(asked, who)
     return _page(desk.wait(ticket, who, preferred_wait(context().settings)), asked.hits)
 
@@ -60,6 +64,14 @@ def understood(body: ExplanationBody, who: Caller) -> AskedPage:
         raise BadParameter(f"against {against!r} needs a {against}", fix=f"add {against!r}, or choose page or above")
     hits = tuple(dict.fromkeys(body.hits))
     return AskedPage(body.index, hits, against, body.query, body.document, who.groups)
+
+
+def _of_known(asked: AskedPage, who: Caller) -> AskedPage:
+    """The same about the hits that are there for this caller; all of them if none is, which is then told."""
+    mirror = context().service.mirror
+    found = mirror.look_up(asked.index, mirror.epoch(asked.index), asked.hits, fresh=who.groups is not None)
+    known = tuple(hit for hit in asked.hits if hit in found and who.may_read(found[hit].acl))
+    return replace(asked, hits=known or asked.hits)
 
 
 def _page(look: Look, hits: tuple[str, ...]) -> Response:

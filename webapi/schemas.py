@@ -129,6 +129,10 @@ class ExplanationBody(Strict):
         default=None, description="Each hit against the query, the rest of the page, the document, or the hit above it"
     )
 
+    unknown: Literal["refuse", "skip"] = Field(
+        default="refuse", description="What to do about hits the index does not have: answer 404, or leave them out"
+    )
+
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """What a page is compared against must be given."""

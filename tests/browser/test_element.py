@@ -149,6 +149,17 @@ def test_an_index_that_is_not_there_is_told(page: Page) -> None:
     assert "nowhere" in page.texts("why-this-result >> [role=alert]")[0]
 
 
+def test_a_hit_that_is_not_in_the_index_leaves_the_others_their_reasons(
+    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+) -> None:
+    hits = [TEN[0], "new-today", TEN[1]]
+    page = visit(chromium, elsewhere, site, "".join(element(site, hit, 'query="web graph"') for hit in hits))
+    page.settled()
+    assert page.run("return deep('why-this-result').map((one) => one.state)") == ["ready", "empty", "ready"]
+    assert "not known here yet" in page.texts("why-this-result[hit=new-today] >> [part=empty]")[0]
+    assert site.asked("POST", "/v1/explanations") == 1
+
+
 def test_an_answer_can_be_handed_over_without_a_request(page: Page, site: Site) -> None:
     page.open("/example?index=papers")
     page.run(

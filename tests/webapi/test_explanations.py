@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.webapi.conftest import WAIT
 from tests.worker.jobs.conftest import let_go, tagged, until
 from webapi.client import ApiError, Client
 
@@ -92,3 +93,11 @@ def test_a_bad_page_is_told_in_one_line(real: Client, changes: dict[str, object]
     with pytest.raises(ApiError) as caught:
         real.call("POST", "/v1/explanations", body)
     assert caught.value.code == code
+
+
+def test_hits_that_are_not_there_can_be_left_out(real: Client) -> None:
+    body = {"index": "papers", "query": "web", "hits": ["d1", "nope", "d2"], "unknown": "skip"}
+    page = real.call("POST", "/v1/explanations", body, WAIT)
+    assert [entry["hit"] for entry in page["explanations"]] == ["d1", "d2"]
+    with pytest.raises(ApiError, match="unknown-document"):
+        real.call("POST", "/v1/explanations", {**body, "hits": ["nope"]})

@@ -108,6 +108,9 @@ def test_a_hidden_document_is_like_one_that_is_not_there(staff: Inside, public: 
         lambda id: public.compare("o1", {"ids": ["o2", id]}),
         lambda id: public.post("/v1/explanations", {"index": "papers", "query": "web", "hits": ["o1", id]}),
         lambda id: public.post("/v1/explanations", {"index": "papers", "document": id, "hits": ["o1"]}),
+        lambda id: public.post(
+            "/v1/explanations", {"index": "papers", "query": "web", "hits": [id], "unknown": "skip"}
+        ),
     ):
         hidden, missing = probe("s1"), probe("qq")
         assert hidden.status_code == missing.status_code == 404

@@ -20,6 +20,7 @@
     waiting: "Looking for the reasons …",
     first: "This is the first result.",
     nothing: "nothing in particular",
+    unknown: "not known here yet",
     again: "Try again",
     compare: "Compare side by side",
     close: "Close",
@@ -219,7 +220,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           [reply, pause] = await call(address, post); // somebody else left the job, or it is too old
         }
       }
-      for (const one of open) one._take(null, 1);
+      for (const one of open) one._take({ no_evidence: { detail: WORDS.unknown } }, 1); // not in the index, or not yet
     } catch (error) {
       for (const one of open) one._fail(error);
     }
@@ -238,7 +239,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     const groups = new Map();
     for (const one of ready) {
       const { endpoint, index, against, query, documentId } = one;
-      const asked = { index, against };
+      const asked = { index, against, unknown: "skip" };
       if (against === "query") asked.query = query;
       if (against === "document") asked.document = documentId;
       const key = JSON.stringify([endpoint, asked]);
