@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from indexer.engines.base import Groups
 
+_EVERYTHING = "*"
 SCOPES = frozenset({"read", "compare", "ingest", "admin"})
 """``read`` documents, searches and suggestions; ``compare``; ``ingest`` documents; ``admin``: metrics."""
 
@@ -38,10 +39,15 @@ class Caller:
         index, _, rights = eyes.partition(" ")
         return self.may_use(index) and (self.groups is None or rights == rights_of(self.groups))
 
+    def may_open(self, eyes: str) -> bool:
+        """Whether an answer made for these eyes may be theirs: it is spelled and weighed by all that those may read."""
+        _, _, rights = eyes.partition(" ")
+        return self.groups is None or (rights not in ("", _EVERYTHING) and self.groups.issuperset(json.loads(rights)))
+
 
 def rights_of(groups: Groups) -> str:
     """The same groups in any order are the same rights; no two others are, whatever a group is called."""
-    return "*" if groups is None else json.dumps(sorted(groups))
+    return _EVERYTHING if groups is None else json.dumps(sorted(groups))
 
 
 def eyes_of(index: str, groups: Groups) -> str:

@@ -190,8 +190,9 @@ class Desk:
         return {hit: body for hit, body in parts.items() if _readable(caller, named[hit], now)}
 
     def _permit(self, caller: Caller, id: str, answer: Answer) -> None:
-        """Raise UnknownJob unless the index may be used and every document the answer names be read, then and now."""
-        if not caller.may_use(answer.index) or not caller.may_read_all(answer.acls):
+        """Raise UnknownJob unless the index may be used, the answer was made for no more eyes than the caller's,
+        and every document it names may be read, then and now."""
+        if not caller.may_use(answer.index) or not caller.may_open(answer.eyes) or not caller.may_read_all(answer.acls):
             raise _unknown(id)
         if caller.groups is not None and not _readable(caller, answer.acls, self._now(answer.index, answer.acls)):
             raise _unknown(id)

@@ -84,6 +84,8 @@ class Answer:
     stored: float = 0.0
     """Seconds since 1970 by the store's clock."""
     expires: float = 0.0
+    eyes: str = ""
+    """For whom it was made (``callers.eyes_of``), as the store tells it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,7 @@ class MemoryJobs(JobStore):
         if answer is None or answer.expires <= time.time():
             return replace(record.job, state="expired")
         self._answers.move_to_end(id)
-        return replace(record.job, answer=answer)
+        return replace(record.job, answer=replace(answer, eyes=record.job.rights))
 
     def _sweep(self) -> None:
         now = time.time()

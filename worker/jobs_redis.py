@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import redis
@@ -188,7 +189,7 @@ def _job(id: str, found: Mapping[str, bytes | None], answer: Answer | None) -> J
         queue=cast("Queue", text("queue", "interactive")),
         rights=text("rights", "*"),
         failure=Failure.from_dict(loads(failure)) if failure and state == "failed" else None,
-        answer=answer if state == "done" else None,
+        answer=replace(answer, eyes=text("rights", "*")) if answer is not None and state == "done" else None,
     )
 
 

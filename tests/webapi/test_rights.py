@@ -167,6 +167,24 @@ def test_an_answer_is_found_by_its_id_only_by_those_who_may_read_it_all(staff: I
     assert staff.post(f"/v1/comparisons/{theirs}/feedback", said).status_code in (201, 400)
 
 
+def test_an_answer_made_for_somebody_who_reads_more_is_not_opened_by_its_id(
+    root: Inside, staff: Inside, guest: Inside, public: Inside
+) -> None:
+    """It names open documents only, but is spelled the way the whole corpus does."""
+    everybody = {"everything": root, "staff": staff, "guests": guest, "nothing": public}
+    opened = {}
+    for name, caller in everybody.items():
+        path = f"/v1/comparisons/{caller.compare('o1', 'o2').json['id']}"
+        opened[name] = {other for other, one in everybody.items() if one.get(path).status_code == 200}
+        assert "WEB-GRAPH" not in public.get(path).text
+    assert opened == {
+        "everything": {"everything"},
+        "staff": {"everything", "staff"},
+        "guests": {"everything", "guests"},
+        "nothing": set(everybody),
+    }
+
+
 def test_an_answer_that_names_a_document_closed_since_is_made_again(root: Inside, guest: Inside) -> None:
     """Neither side changes: a document between them does."""
     options = {"graph": True, "cap": 0}
@@ -191,7 +209,8 @@ def test_a_page_that_names_a_document_closed_since_is_made_again(app: Inside, ro
     first = guest.post("/v1/explanations", body)
     desk: Desk = app.app.extensions[EXTENSION].desk
     acls = {"o1": (), "o2": (), "x1": (), "b4": ("guests", "staff")}  # as if b4 stood between two of them
-    desk.service.store.put(NewJob(first.json["id"], "explanation", "", "x"), Answer(first.data, acls, "papers"))
+    again = NewJob(first.json["id"], "explanation", "", "x", rights=eyes_of("papers", frozenset({"guests"})))
+    desk.service.store.put(again, Answer(first.data, acls, "papers"))
     desk.local.forget(first.json["id"])
     assert guest.post("/v1/explanations", body).json["id"] == first.json["id"]
     close(root, "b4")
