@@ -58,9 +58,9 @@ def page() -> str:
     lines = [
         "# Comparisons read by two readers",
         "",
-        "Ten pairs each of papers, news and Python documentation, printed with the default preset and with the paper's,",
-        "in shuffled order; two readers, who did not know which was which, struck out every phrase that a careful",
-        "reader would. The phrases and verdicts are in `judged.jsonl`; this page is written by",
+        "Ten pairs each of papers, news and Python documentation, printed with the default preset and with the",
+        "paper's, in shuffled order; two readers, who did not know which was which, struck out every phrase that a",
+        "careful reader would. The phrases and verdicts are in `judged.jsonl`; this page is written by",
         "`python -m tests.quality.judged`.",
         "",
         f"| preset | texts | phrases | struck out | struck out of the first {FIRST} |",
