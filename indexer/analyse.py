@@ -6,9 +6,10 @@ stores; one document or many at a time go through the same arrays, so both ways 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.errors import BadSetting
@@ -23,6 +24,7 @@ from indexer.phrases.quality import good_phrases
 from indexer.phrases.reading import Reading
 from indexer.salience import MU, K
 
+Prepared = TypeVar("Prepared")
 BATCH = 512
 """Documents analysed at a time."""
 
@@ -69,9 +71,11 @@ def mine(
 class Analyser:
     """Analyses documents with the model of an epoch."""
 
-    def __init__(self, model: PhraseModel) -> None:
+    def __init__(self, model: PhraseModel, lemmas: Mapping[str, str] | None = None) -> None:
+        """``lemmas``: of words that are known already."""
         self.model = model
         self._reading = Reading(model)
+        self._reading.lemmas.update(lemmas or {})
 
     def analyse(self, document: Document) -> AnalysedDocument:
         return analyse_batch(self._reading, [document])[0]
@@ -85,22 +89,40 @@ class Analyser:
         progress: Progress = no_progress,
     ) -> Iterator[AnalysedDocument]:
         """In the order they come; ``processes`` > 1 shares the work."""
+        return self.prepare_all(documents, _as_it_is, processes=processes, total=total, progress=progress)
+
+    def prepare_all(
+        self,
+        documents: Iterable[Document],
+        prepare: Callable[[AnalysedDocument], Prepared],
+        *,
+        processes: int = 1,
+        total: int = 0,
+        progress: Progress = no_progress,
+    ) -> Iterator[Prepared]:
+        """The same, each document as ``prepare`` makes it in the process that analysed it."""
         done = 0
-        for part in self._batches(documents, processes):
+        for part in self._batches(documents, processes, prepare):
             yield from part
             done += len(part)
             progress("analyse", done, total)
 
-    def _batches(self, documents: Iterable[Document], processes: int) -> Iterator[list[AnalysedDocument]]:
+    def _batches(
+        self, documents: Iterable[Document], processes: int, prepare: Callable[[AnalysedDocument], Prepared]
+    ) -> Iterator[list[Prepared]]:
         source = iter(documents)
         parts = iter(lambda: list(islice(source, BATCH)), [])
         if processes < 2:
             for part in parts:
-                yield analyse_batch(self._reading, part)
+                yield [prepare(read) for read in analyse_batch(self._reading, part)]
             return
         from indexer.phrases.processes import spread
 
-        yield from spread(self._reading, parts, processes)
+        yield from spread(self._reading, parts, processes, prepare)
+
+
+def _as_it_is(analysed: AnalysedDocument) -> AnalysedDocument:
+    return analysed
 
 
 __all__ = ["Analyser", "Thresholds", "mine"]

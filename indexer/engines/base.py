@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,8 +140,17 @@ class Neighbourhood:
 class Build(ABC):
     """A new epoch in the making; nothing of it is visible before ``commit``."""
 
+    def write(self, documents: Iterable[AnalysedDocument]) -> None:
+        self.write_prepared(map(self.prepare, documents))
+
+    @staticmethod
+    def prepare(analysed: AnalysedDocument) -> Any:
+        """What can be done for one document by itself, in whatever process it was analysed."""
+        return analysed
+
     @abstractmethod
-    def write(self, documents: Iterable[AnalysedDocument]) -> None: ...
+    def write_prepared(self, prepared: Iterable[Any]) -> None:
+        """Write what ``prepare`` gave for each document."""
 
     @abstractmethod
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:

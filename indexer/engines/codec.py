@@ -6,7 +6,7 @@ Weights are kept in single precision, which is what an engine computes scores in
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -46,26 +46,23 @@ def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
     )
 
 
-def mended(analysed: AnalysedDocument) -> AnalysedDocument:
-    """The document as it will be read back; raises BadInput for one that cannot be stored.
+def to_json(
+    analysed: AnalysedDocument, form: Callable[[AnalysedDocument], dict[str, Any]] = pack
+) -> tuple[AnalysedDocument, bytes]:
+    """The document as it will be read back, and the bytes of its form; raises BadInput for one that cannot be stored.
 
     Broken Unicode (a lone surrogate) is replaced, one character for one, so that offsets still fit.
     """
-    return to_json(analysed)[0]
-
-
-def to_json(analysed: AnalysedDocument) -> tuple[AnalysedDocument, bytes]:
-    """The document as it will be read back (see ``mended``), and its bytes."""
     check_id(analysed.document.id)
     if len(analysed.weights) != len(analysed.phrases):
         raise BadInput(f"document {analysed.document.id!r} has phrases without weights", fix="analyse it again")
     try:
-        return analysed, orjson.dumps(pack(analysed))
-    except TypeError:
+        return analysed, orjson.dumps(form(analysed))
+    except (TypeError, UnicodeEncodeError):
         pass
     whole = _mend_document(analysed)
     try:
-        return whole, orjson.dumps(pack(whole))
+        return whole, orjson.dumps(form(whole))
     except TypeError as error:
         raise BadInput(
             f"document {analysed.document.id!r} cannot be stored as JSON: {error}", fix="keep plain values in extra"

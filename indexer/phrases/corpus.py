@@ -49,6 +49,10 @@ class Corpus:
     """Document d is tokens offsets[d] to offsets[d + 1], shape (documents + 1,)."""
     characters: int
 
+    def lemmatised(self) -> dict[str, str]:
+        """Spelling -> lemma."""
+        return dict(zip(self.surfaces, [self.lemmas[number] for number in self.lemma_of.tolist()], strict=True))
+
     @property
     def tokens(self) -> int:
         return len(self.words)

@@ -13,7 +13,7 @@ from indexer.bm25 import K1, B, phrase_words
 from indexer.documents import AnalysedDocument
 from indexer.engines import dates
 from indexer.engines.base import FACET_VALUES, Groups, NeighbourhoodRequest, SearchRequest
-from indexer.engines.codec import mended, pack
+from indexer.engines.codec import pack, to_json
 from indexer.engines.intervals import Interval
 from indexer.engines.names import clean, facet_keys, facet_prefix, is_id
 from indexer.engines.query import Dates, Everything, Facet, Match, Query, Sort
@@ -72,9 +72,15 @@ def model_index(replicas: int, meta: Body) -> Body:
     }
 
 
-def document_source(analysed: AnalysedDocument, added: str | None = None) -> Body:
-    """``added`` tells a document written after the epoch was built: ``new``, or in place of an old one."""
-    analysed = mended(analysed)
+def document_bytes(analysed: AnalysedDocument, added: str | None = None) -> bytes:
+    """The source of a document, ready to be sent.
+
+    ``added`` tells a document written after the epoch was built: ``new``, or in place of an old one.
+    """
+    return to_json(analysed, lambda whole: _source(whole) if added is None else _source(whole) | {"added": added})[1]
+
+
+def _source(analysed: AnalysedDocument) -> Body:
     stored = pack(analysed)
     source: Body = {name: stored.pop(name) for name in ("id", "tokens", "phrases", "degree")}
     source |= {
@@ -85,7 +91,7 @@ def document_source(analysed: AnalysedDocument, added: str | None = None) -> Bod
         "card": pack_card(analysed.degree, analysed.document.title),
         "stored": stored,
     }
-    return source if added is None else source | {"added": added}
+    return source
 
 
 def pack_card(degree: float, title: str) -> str:

@@ -58,10 +58,14 @@ class ElasticsearchBuild(Build):
         self._feed = Feed(engine.connection)
         self._done = False
 
-    def write(self, documents: Iterable[AnalysedDocument]) -> None:
-        for analysed in documents:
-            source = bodies.document_source(analysed)
-            self._feed.put({"_index": self._door, "_id": source["id"], "_source": source})
+    @staticmethod
+    def prepare(analysed: AnalysedDocument) -> tuple[str, bytes]:
+        """Its id, and its source ready to be sent."""
+        return analysed.document.id, bodies.document_bytes(analysed)
+
+    def write_prepared(self, prepared: Iterable[tuple[str, bytes]]) -> None:
+        for name, source in prepared:
+            self._feed.put({"_index": self._door, "_id": name, "_source": source})
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
         self._feed.finish()

@@ -176,8 +176,9 @@ class ElasticsearchEngine(Engine):
             ids = [analysed.document.id for analysed in batch]
             there = self._states(alias, [name for name in ids if is_id(name)])
             for analysed in batch:
-                source = bodies.document_source(analysed, there.get(analysed.document.id, "new"))
-                yield {"_index": alias, "_id": source["id"], "_source": source}
+                name = analysed.document.id
+                source = bodies.document_bytes(analysed, there.get(name, "new"))
+                yield {"_index": alias, "_id": name, "_source": source}
 
     def _states(self, alias: str, ids: list[str]) -> dict[str, str]:
         """For each id that is there, how it will stand once it is written again."""

@@ -37,9 +37,9 @@ class TantivyBuild(Build):
             raise
         self._done = False
 
-    def write(self, documents: Iterable[AnalysedDocument]) -> None:
+    def write_prepared(self, prepared: Iterable[AnalysedDocument]) -> None:
         with telling(self._folder.root):
-            for analysed in documents:
+            for analysed in prepared:
                 if analysed.document.id in self._graph:
                     self._writer.delete_documents_by_term("id", analysed.document.id)
                 stored, document = store.to_document(analysed, added=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexer.analyse import Analyser, mine
 from indexer.bm25 import Weigher
-from indexer.documents import PAIR, Document
+from indexer.documents import PAIR, AnalysedDocument, Document
 from indexer.errors import BadInput, BadSetting
 from indexer.phrases.model import PhraseModel
 from indexer.text import occurrences
@@ -68,6 +68,16 @@ def test_one_document_is_analysed_like_many(analyser: Analyser, documents: list[
 
 def test_processes_share_the_work_without_changing_it(analyser: Analyser, documents: list[Document]) -> None:
     assert list(analyser.analyse_all(documents * 3, processes=2)) == list(analyser.analyse_all(documents * 3))
+
+
+def test_what_is_made_ready_in_other_processes_comes_back_in_order(
+    analyser: Analyser, documents: list[Document]
+) -> None:
+    def ready(read: AnalysedDocument) -> tuple[str, int]:
+        return read.document.id, len(read.phrases)
+
+    found = list(analyser.prepare_all(documents * 3, ready, processes=2))
+    assert found == [ready(read) for read in analyser.analyse_all(documents * 3)]
 
 
 def test_the_same_documents_give_the_same_bytes(model: PhraseModel, documents: list[Document]) -> None:
