@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from elastic_transport import Urllib3HttpNode
 
+from indexer.documents import PAIR
 from indexer.engines.base import Engine
 from tests.bench.conftest import INDEX
 from worker.asked import Asked
-from worker.bench.pairs import Pair
+from worker.bench.pairs import Pair, sets
 from worker.bench.setting import answer
 from worker.callers import Caller
 from worker.comparer import Comparer
 from worker.config import WorkConfig
 from worker.desk import Desk
+from worker.matching import Wording
 from worker.neighbourhood import PRESELECT
 from worker.question import NEIGHBOURS
 from worker.service import Service
@@ -109,3 +111,20 @@ def test_what_is_reached_is_cut_before_it_is_handed_over(library: Engine, pairs:
     for pair in pairs:
         question = comparer.question(INDEX, Side.document(pair.a), Side.document(pair.b), options={"neighbours": 5})
         assert comparer.compare(question).stats.documents <= 7
+
+
+def test_occurrences_are_counted_only_of_what_is_shown(embedded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: set[str] = set()
+    really = Wording._count
+
+    def noted(wording: Wording, phrase: str) -> int:
+        counted.add(phrase)
+        return really(wording, phrase)
+
+    monkeypatch.setattr(Wording, "_count", noted)
+    comparer = Comparer(embedded)
+    ids = [document.document.id for document in embedded.open(INDEX).scan()]
+    found = comparer.compare(comparer.question(INDEX, *sets(ids, 100)))
+    shown = {entry.phrase for entry in (*found.common, *found.distinct_a, *found.distinct_b)}
+    assert {phrase for phrase in counted if PAIR not in phrase} <= shown
+    assert 0 < len(shown) < found.stats.phrases
