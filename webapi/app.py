@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from flask import Flask, Response, g, request
 
+from indexer.opening import is_server
 from indexer.settings import Settings, load_settings
 from webapi import (
     comparisons,
@@ -71,7 +72,7 @@ def create_app(
 def _config(settings: Settings, inline: bool) -> WorkConfig:
     """Somebody waits for a web server: its patience with Elasticsearch is short, and a hang is not tried out again."""
     config = work_config(settings, inline=inline)
-    if inline or not config.engine_options:
+    if inline or not is_server(settings.engine):
         return config
     timeout = min(settings.web_engine_seconds, settings.engine_timeout_seconds)
     return replace(config, engine_options={**config.engine_options, "timeout": timeout, "pause": _PAUSE})

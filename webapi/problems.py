@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from functools import cache
 from typing import Any
 
 import orjson
@@ -12,9 +13,6 @@ from werkzeug.exceptions import HTTPException
 
 from indexer.errors import (
     BadRequest,
-    BadSetting,
-    CorruptIndex,
-    EngineUnavailable,
     Expired,
     PhraseComError,
     RateLimited,
@@ -22,7 +20,6 @@ from indexer.errors import (
     Unauthorized,
     UnknownDocument,
     UnknownIndex,
-    UnsupportedVersion,
 )
 from worker.jobs import Failure
 
@@ -31,7 +28,6 @@ log = logging.getLogger(__name__)
 PROBLEM = "application/problem+json"
 _RETRY_AFTER = "2"
 _CODES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
-_OUTSIDE = {kind.code: kind.outside for kind in (BadSetting, CorruptIndex, EngineUnavailable, UnsupportedVersion)}
 _FIXES = {
     UnknownIndex.code: "GET /v1/indexes lists those there are for you",
     UnknownDocument.code: "POST /v1/INDEX/_search finds ids",
@@ -89,8 +85,17 @@ def of_error(error: PhraseComError) -> Response:
 
 def of_failure(id: str, failure: Failure) -> Response:
     """A job's failure reads like the error itself, with the job named."""
-    detail = _OUTSIDE.get(failure.code, failure.detail)
+    detail = _outside().get(failure.code) or failure.detail
     return problem(failure.status, failure.code, detail, retryable=failure.retryable, id=id, state="failed")
+
+
+@cache
+def _outside() -> dict[str, str]:
+    """Code -> what is told in place of the detail, of every kind of error."""
+    kinds = [PhraseComError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return {kind.code: kind.outside for kind in kinds}
 
 
 def expired(id: str) -> Expired:

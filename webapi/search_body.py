@@ -72,7 +72,7 @@ def read_body(body: object, spell: Callable[[str], Spelled]) -> SearchPlan:
     plan.sort = _sort(whole.get("sort", []))
     plan.highlight = _highlight(whole["highlight"]) if "highlight" in whole else None
     plan.aggregations = _aggregations(whole)
-    plan.source = read_source(whole.get("_source", True))
+    plan.source = read_source_filter(whole.get("_source", True))
     plan.why = flag(whole.get("why", True), "why")
     read_total(whole.get("track_total_hits", True))
     if "query" in whole:
@@ -161,7 +161,7 @@ def _histogram(options: Mapping[str, object], at: str) -> Histogram:
     return Histogram(Interval.of_length(text_of(fixed, f"{at}.fixed_interval")), least)
 
 
-def read_source(written: object) -> frozenset[str] | bool:
+def read_source_filter(written: object) -> frozenset[str] | bool:
     if isinstance(written, bool):
         return written
     names = listed(written)

@@ -14,7 +14,7 @@ from webapi.search_body import (
     MOST_HITS,
     MOST_OFFSET,
     TOP,
-    read_source,
+    read_source_filter,
     read_tag,
     read_total,
 )
@@ -61,7 +61,9 @@ def read_source_body(body: object, fields: SourceFields) -> SourcePlan:
         sent["aggs"] = aggregations
     read_total(whole.get("track_total_hits", True))
     why = flag(whole.get("why", True), "why")
-    return SourcePlan(sent, " ".join(reader.words), tuple(reader.labels), read_source(whole.get("_source", True)), why)
+    return SourcePlan(
+        sent, " ".join(reader.words), tuple(reader.labels), read_source_filter(whole.get("_source", True)), why
+    )
 
 
 def _sort(written: object, reader: SourceQueryReader) -> list[Body]:

@@ -3,7 +3,7 @@
 import { search, suggest } from "./api.js";
 import { make } from "./dom.js";
 import { about, shaped } from "./fields.js";
-import { writeView } from "./sides.js";
+import { joinSearch, writeView } from "./sides.js";
 
 const LARGEST = 1000;
 const LETTERS = ["a", "c", "d", "m", "p", "s"];
@@ -36,11 +36,9 @@ export async function examples(index, groups) {
 function twoGroups(index, counted) {
   const values = counted.filter((one) => one.count > 1 && one.count <= LARGEST);
   const name = values.find((one) => values.some((other) => other.name === one.name && other.value !== one.value))?.name;
-  const [one, other] = values.filter((value) => value.name === name).map(({ value }) => ({ side: { search: `${name}:${quoted(value)}` }, said: value }));
+  const [one, other] = values.filter((value) => value.name === name).map(({ value }) => ({ side: { search: joinSearch({ words: "", facet: `${name}:${value}` }) }, said: value }));
   return other ? card(index, `Two groups, by ${name}`, one, other) : null;
 }
-
-const quoted = (value) => (/\s/.test(value) ? `"${value.replaceAll('"', "")}"` : value);
 
 function card(index, kind, a, b) {
   const address = writeView({ index, a: a.side, b: b.side, method: "cda", preset: "default", sort: "rank", show: "all" });

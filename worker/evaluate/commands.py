@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from indexer.options import debug_option, engine_option, json_option, open_engine_of, print_json, print_table
+from worker.evaluate.report import MAIN, MASKED, SHOWING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,11 +16,7 @@ if TYPE_CHECKING:
     from worker.evaluate.keywords import Run
 
 T = TypeVar("T")
-KEYWORD_COLUMNS = (
-    *("surface_recall", "semantic_f1", "distinct_f1", "macro_f1", "auc"),
-    *(f"{kind}_at{n}" for kind in ("surface", "semantic", "distinct") for n in (3, 8)),
-    *("common_size", "distinct_size", "frequent_share"),
-)
+KEYWORD_COLUMNS = (*MAIN, *SHOWING)
 PATHS = click.Path(exists=True, dir_okay=False, path_type=Path)
 PRESET = click.Choice(["default", "paper"])
 NO_PAIR = ("no two documents share a keyword", "give more documents with keyphrases, or another --half")
@@ -120,7 +117,7 @@ def masked_command(
             Comparer(engine), index, drawn, runs, seed=seed,
             progress=lambda done, total: bars("compare", done, total),
         )  # fmt: skip
-    _print(found | {"index": index, "seed": seed}, ("auc", "found", "others"), as_json)
+    _print(found | {"index": index, "seed": seed}, MASKED, as_json)
     return 0
 
 
@@ -231,7 +228,7 @@ def all_command(
         _print(one, KEYWORD_COLUMNS, False)
     for name, one in found["masked"].items():
         click.echo(f"\nmasked phrases, {name}")
-        _print(one, ("auc", "found", "others"), False)
+        _print(one, MASKED, False)
     click.echo("\ngoals")
     columns = list(found["goals"][0])
     print_table(columns, [[row.get(c, "") for c in columns] for row in found["goals"]])

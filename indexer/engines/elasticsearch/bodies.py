@@ -231,11 +231,13 @@ def source_search(
 ) -> Body:
     """A caller's search of an attached source: whatever it counts or shows is among what they may read.
 
-    ``readable``: the ids they may read by our own rights, None for all; ``acl_field``: where the source says it.
+    ``readable``: the ids they may read by our own rights, if they are not of all groups; ``acl_field``: where the
+    source says it.
     """
     body = asked | {"track_total_hits": True, "timeout": f"{max(1, int(1000 * seconds))}ms"}
-    if groups is None or readable is None:
+    if groups is None:
         return body
+    readable = readable or ()
     parts = [{"ids": {"values": list(readable[at : at + IDS])}} for at in range(0, len(readable), IDS)]
     filters: list[Body] = [{"bool": {"should": parts}} if parts else {"match_none": {}}]
     if acl_field is not None:
