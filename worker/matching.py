@@ -25,7 +25,7 @@ from indexer.text import PAIR_WINDOW
 FAMILY = 0.8
 """What a word of the same family is worth."""
 STEM = 4
-"""Words of a family share at least this many first letters ..."""
+"""Words of a family share at least this many first letters (one more where neither begins with the other) ..."""
 _SHARED = 0.6
 """... and this share of the longer one."""
 
@@ -210,4 +210,6 @@ def related(one: str, other: str) -> bool:
         if x != y:
             break
         shared += 1
-    return shared >= STEM and shared >= _SHARED * max(len(one), len(other))
+    # "bread" and "break" share as much as "bank" and "banker", but neither begins with the other
+    whole = shared == min(len(one), len(other))
+    return shared >= STEM + (not whole) and shared >= _SHARED * max(len(one), len(other))

@@ -14,7 +14,7 @@ from indexer.phrases.acronyms import as_lines
 from indexer.phrases.model import PhraseModel, pack
 from indexer.text import occurrences
 from worker.folding import fold
-from worker.matching import FAMILY, Wording, pair_positions, positions
+from worker.matching import FAMILY, Wording, pair_positions, positions, related
 from worker.places import Finder, snippet
 
 WORDS = "web graph meta learn metalearn reinforcement rl deep personalise e mail email".split()
@@ -142,3 +142,8 @@ def test_near_duplicates_stand_beside_the_first_of_them() -> None:
 def test_cutting_a_ranked_list_changes_nothing_of_what_stays(ranked: list[str], size: int) -> None:
     whole, part = fold(ranked, model()), fold(ranked[:size], model())
     assert [leader for leader, _ in part] == [leader for leader, _ in whole][: len(part)]
+
+
+def test_words_that_only_begin_alike_are_no_family() -> None:
+    assert related("bank", "banker") and related("personalise", "personalisation")
+    assert not related("bread", "break") and not related("train", "trait")

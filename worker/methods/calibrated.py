@@ -86,7 +86,9 @@ def _evidence(problem: Problem, own: Flags, relevance: Floats, worded: Floats, t
     logs = np.log(relevance + usual, out=np.zeros_like(relevance), where=relevance + usual > 0)
     graph = logs - float(logs[own].mean()) if own.any() else logs
     weights = problem.parameters
-    return graph + weights.word_weight * worded + weights.topic_weight * topic
+    evidence = graph + weights.word_weight * worded + weights.topic_weight * topic
+    # where no path leads, being about the same field is no evidence; other words for the same thing are
+    return np.where((relevance > 0) | (worded >= 1), evidence, -CERTAIN)
 
 
 def _certainty(margin: Floats) -> Floats:
@@ -118,7 +120,8 @@ def _known(problem: Problem, salience: Floats) -> Floats:
 def _rank(
     problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags | Literal[False] = False
 ) -> Ranked:
-    """By score, what tells little last: phrases of many documents, and bare words, of too little salience."""
+    """By score, what tells little last: phrases of many documents, and bare words, of too little salience, and what
+    is ``doubtful``."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
     frequent = problem.frequency > FREQUENT * problem.documents
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
