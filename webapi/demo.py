@@ -77,8 +77,8 @@ def run(demo: Demo, *, once: bool) -> dict[str, Any]:
             except ApiError as error:
                 raise Unavailable(f"the service answered: {error.detail}", fix=f"see {demo.folder}/logs") from None
         if not once:
-            _show(demo, answer)
-            try:
+            try:  # before it says that Ctrl-C stops it: that holds from then on
+                _show(demo, answer)
                 children.wait()
             except KeyboardInterrupt:
                 _say("stopping ...")
