@@ -50,6 +50,31 @@ class Clause:
 
 
 @dataclass(slots=True)
+class Allowance:
+    """What one query may still be made of."""
+
+    _parts: int = 0
+    _values: int = 0
+
+    def part(self, query: object, at: str, depth: int) -> tuple[str, Any, str]:
+        """The kind of one part of the query, what it holds, and where it stands."""
+        kind, content = single(query, at)
+        at = f"{at}.{kind}"
+        if kind not in KINDS:
+            raise BadParameter(f"{at[:200]} is not allowed", fix=f"use {', '.join(KINDS)}")
+        self._parts += 1
+        if self._parts > MOST_CLAUSES or depth > MOST_DEEP:
+            raise BadParameter("the query is too complex", fix=f"use {MOST_CLAUSES} clauses, {MOST_DEEP} deep, at most")
+        return kind, content, at
+
+    def count(self, more: int) -> None:
+        """So many more words or values."""
+        self._values += more
+        if self._values > MOST_VALUES:
+            raise BadParameter("the query is too long", fix=f"use at most {MOST_VALUES} words and values")
+
+
+@dataclass(slots=True)
 class QueryReader:
     """Reads one query; what it is made of is there afterwards."""
 
@@ -58,18 +83,11 @@ class QueryReader:
     words: list[str] = field(default_factory=list)
     """As written, of every match that is asked for."""
     lemmas: list[str] = field(default_factory=list)
-    _values: int = 0
-    _parts: int = 0
+    _allowed: Allowance = field(default_factory=Allowance)
 
     def read(self, query: object, at: str, *, wanted: bool = True, depth: int = 0) -> Query:
         """The tree; ``wanted`` is false for what must not match."""
-        kind, content = single(query, at)
-        at = f"{at}.{kind}"
-        if kind not in KINDS:
-            raise BadParameter(f"{at[:200]} is not allowed", fix=f"use {', '.join(KINDS)}")
-        self._parts += 1
-        if self._parts > MOST_CLAUSES or depth > MOST_DEEP:
-            raise BadParameter("the query is too complex", fix=f"use {MOST_CLAUSES} clauses, {MOST_DEEP} deep, at most")
+        kind, content, at = self._allowed.part(query, at, depth)
         if kind == "bool":
             return self._bool(content, at, wanted, depth)
         if kind == "match_all":
@@ -103,7 +121,7 @@ class QueryReader:
         if not isinstance(text, str) or not text.strip():
             raise BadParameter(f"{at} needs words to search for")
         spelled = self.spell(text)
-        self._count(len(spelled))
+        self._allowed.count(len(spelled))
         query = Match(tuple(lemma for lemma, _ in spelled), every=operator.lower() == "and")
         return Clause(kind, query, _name(options, at), spelled, text)
 
@@ -121,7 +139,7 @@ class QueryReader:
         facet = facet_name(written)
         if facet in NO_FACETS:
             raise BadParameter(f"{at}.{facet} is no facet", fix="use match for title and text, range for date")
-        self._count(len(values))
+        self._allowed.count(len(values))
         return Clause(f"{kind}: {facet}", Facet(facet, tuple(values)), name)
 
     def _range(self, kind: str, content: object, at: str) -> Clause:
@@ -156,11 +174,6 @@ class QueryReader:
         wanted = wanted and name != "must_not"
         queries = enumerate(listed(written))
         return tuple(self.read(one, f"{at}[{number}]", wanted=wanted, depth=depth + 1) for number, one in queries)
-
-    def _count(self, more: int) -> None:
-        self._values += more
-        if self._values > MOST_VALUES:
-            raise BadParameter("the query is too long", fix=f"use at most {MOST_VALUES} words and values")
 
 
 def _name(options: Mapping[str, Any], at: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from indexer.errors import BadParameter
 from webapi.search_parts import listed, object_of, only, single, whole_number
-from webapi.search_query import KINDS, MOST_CLAUSES, MOST_DEEP, MOST_VALUES
+from webapi.search_query import MOST_CLAUSES, Allowance
 
 Body = dict[str, Any]
 _MOST_NAMED = 12
@@ -42,18 +42,11 @@ class SourceQueryReader:
     labels: list[Label] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     """As written, of every match that is asked for."""
-    _values: int = 0
-    _parts: int = 0
+    _allowed: Allowance = field(default_factory=Allowance)
 
     def read(self, query: object, at: str, *, wanted: bool = True, depth: int = 0) -> Body:
         """The same query as it is sent; ``wanted`` is false for what must not match."""
-        kind, content = single(query, at)
-        at = f"{at}.{kind}"
-        if kind not in KINDS:
-            raise BadParameter(f"{at[:200]} is not allowed", fix=f"use {', '.join(KINDS)}")
-        self._parts += 1
-        if self._parts > MOST_CLAUSES or depth > MOST_DEEP:
-            raise BadParameter("the query is too complex", fix=f"use {MOST_CLAUSES} clauses, {MOST_DEEP} deep, at most")
+        kind, content, at = self._allowed.part(query, at, depth)
         if kind == "bool":
             return self._bool(content, at, wanted, depth)
         if kind == "match_all":
@@ -105,7 +98,7 @@ class SourceQueryReader:
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
             raise BadParameter(f"{at} needs words to search for")
-        self._count(len(text.split()))
+        self._allowed.count(len(text.split()))
         if wanted:
             self.words.append(text)
         return {"query": text, "operator": operator} | self._named(options, f"{kind}: {text}", at, wanted)
@@ -117,7 +110,7 @@ class SourceQueryReader:
         inner = dict(value) if isinstance(value, Mapping) else {"value": value}
         only(inner, frozenset({"value", "_name"}), at)
         name = self.field(written, at)
-        self._count(1)
+        self._allowed.count(1)
         return {
             name: {"value": _value(inner.get("value"), at)} | self._named(outer | inner, f"term: {name}", at, wanted)
         }
@@ -129,7 +122,7 @@ class SourceQueryReader:
         name = self.field(written, at)
         if not isinstance(values, list) or not values:
             raise BadParameter(f"{at}.{name} must be a list of values")
-        self._count(len(values))
+        self._allowed.count(len(values))
         return {name: [_value(one, at) for one in values]} | self._named(outer, f"terms: {name}", at, wanted)
 
     def _range(self, content: object, at: str, wanted: bool) -> Body:
@@ -166,11 +159,6 @@ class SourceQueryReader:
             return {}
         self.labels.append(Label(said, name))
         return {"_name": str(len(self.labels) - 1)}
-
-    def _count(self, more: int) -> None:
-        self._values += more
-        if self._values > MOST_VALUES:
-            raise BadParameter("the query is too long", fix=f"use at most {MOST_VALUES} words and values")
 
 
 def _value(value: object, at: str) -> str | int | float | bool:
