@@ -80,8 +80,10 @@ def start_worker(config: WorkConfig, *, concurrency: int = 2, queues: tuple[Queu
     """Run a worker until it is told to stop (SIGTERM finishes what is running). The exit status."""
     if not config.redis_url:
         raise BadSetting("a worker needs Redis", fix="set PHRASECOM_REDIS_URL, or serve with --inline")
+    from worker.reaching import wait_for_store
     from worker.tasks import worker_app
 
+    wait_for_store(config.redis_url)
     use(config)
     app = worker_app(config)
     options = ["--without-gossip", "--without-mingle", "--loglevel=INFO", f"--concurrency={concurrency}"]

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 
 import redis
 
+from indexer.errors import root_cause
+from indexer.logs import redact
+from worker.reaching import FIX
+
 log = logging.getLogger(__name__)
 
 
@@ -39,6 +43,8 @@ class Subscriber:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="events", daemon=True)
         self.connected = False
+        self._told = False
+        """Whether its absence was logged."""
 
     def start(self) -> None:
         self._thread.start()
@@ -52,9 +58,9 @@ class Subscriber:
             try:
                 self._listen()
             except (redis.RedisError, OSError) as error:
-                if self.connected:
-                    log.warning("events: %s", error)
-                self.connected = False
+                if not self._told:
+                    log.warning("no Redis, so no news and no new jobs (%s); %s", redact(root_cause(error)), FIX)
+                self.connected, self._told = False, True
                 self._over.wait(0.5)
 
     def _listen(self) -> None:
@@ -62,7 +68,7 @@ class Subscriber:
             channel.subscribe(self._channel)
             channel.get_message(timeout=1.0)
             self._listeners.index(None)  # something may have changed while nobody listened
-            self.connected = True
+            self.connected, self._told = True, False
             quiet = time.monotonic()
             while not self._over.is_set():
                 message = channel.get_message(timeout=0.5)

@@ -79,7 +79,8 @@ class Reaper:
 
     def stop(self) -> None:
         self._over.set()
-        self._thread.join(timeout=5)
+        if self._thread.ident is not None:  # a worker may be told to stop before it was ready
+            self._thread.join(timeout=5)
 
     def once(self) -> int:
         """One round; how many jobs were announced again."""
