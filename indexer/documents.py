@@ -76,7 +76,7 @@ class AnalysedDocument:
     """The distinct phrases of the segmentation (pairs included): the edges of the graph."""
     weights: tuple[float, ...]
     """BM25 of each of ``phrases`` with the epoch's statistics, parallel to it."""
-    salient: tuple[Salient, ...]
+    salient: Sequence[Salient]
     degree: float
     """The sum of ``weights``."""
     version: str

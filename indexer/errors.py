@@ -105,9 +105,10 @@ class UnknownDocument(NotFound):
 
     def __init__(self, index: str, *ids: str) -> None:
         names = ", ".join(repr(i) for i in ids[:3]) + (" ..." if len(ids) > 3 else "")
-        super().__init__(
-            f"no document {names} in index {index!r}", fix=f"find ids with: phrasecom search WORDS --index {index}"
-        )
+        fix = f"find ids with: phrasecom search WORDS --index {index}"
+        if any(" " in one for one in ids):
+            fix = f"write 'query:WORDS' or 'text:WORDS' for words, or {fix}"
+        super().__init__(f"no document {names} in index {index!r}", fix=fix)
 
 
 class UnknownJob(NotFound):

@@ -49,7 +49,7 @@ def create_app(
     settings would give.
     """
     settings = settings or load_settings()
-    service = service or Service(config or _config(settings, inline))
+    service = service or Service(config or _config(settings, inline), took=metrics.ELASTICSEARCH.observe)
     gate = Gate(settings, rate_limit(service, settings.rate_per_minute))
     app = Flask("webapi", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes

@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 
 from indexer.errors import PhraseComError
 from webapi.context import context
+from webapi.state import State
 
 blueprint = Blueprint("health", __name__)
 
@@ -41,8 +42,9 @@ def ready() -> Response:
 
 @blueprint.get("/metrics")
 def metrics() -> Response:
+    counted, looked_up = REGISTRY, CollectorRegistry()
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return Response(generate_latest(registry), mimetype=CONTENT_TYPE_LATEST)
-    return Response(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+        counted = CollectorRegistry()
+        multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+    looked_up.register(State(context().service))
+    return Response(generate_latest(counted) + generate_latest(looked_up), content_type=CONTENT_TYPE_LATEST)

@@ -74,8 +74,8 @@ def _timed(body: dict[str, Any], began: float) -> Response:
 def _body() -> object:
     try:
         return loads(json_body() or b"{}")
-    except (ValueError, RecursionError):
-        raise BadRequest("the body is not JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is not JSON: {error}", fix='send an object such as {"size": 10}') from None
 
 
 def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

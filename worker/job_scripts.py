@@ -37,7 +37,8 @@ local function forget(which)
   redis.call('ZREM', used, which)
   redis.call('DEL', prefix .. 'answer:' .. which)
 end
-local function close(which, state, remember)
+local function close(which, state, remember, code)
+  redis.call('HINCRBY', prefix .. 'ended', code and state .. ':' .. code or state, 1)
   local key = prefix .. 'job:' .. which
   redis.call('HSET', key, 'state', state)
   redis.call('HDEL', key, 'cancel', 'question')
@@ -191,13 +192,13 @@ return 1
 """
 )
 
-# id, token, state, failure, hold, tombstone
+# id, token, state, failure, hold, tombstone, the failure's code
 CLOSE: Final = (
     _HEAD
     + """
 if held() == 0 then return 0 end
 if ARGV[4] ~= '' then redis.call('HSET', job, 'failure', ARGV[4], 'retry_at', now + tonumber(ARGV[5])) end
-close(id, ARGV[3], ARGV[6])
+close(id, ARGV[3], ARGV[6], ARGV[7])
 return 1
 """
 )
@@ -215,7 +216,7 @@ return 1
 """
 )
 
-# '', max_lost, resend, tombstone, hold, failure, how many at once
+# '', max_lost, resend, tombstone, hold, failure, how many at once, the failure's code
 REAP: Final = (
     _HEAD
     + """
@@ -230,7 +231,7 @@ for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0,
       close(which, 'cancelled', ARGV[4])
     elseif redis.call('HINCRBY', key, 'lost', 1) >= tonumber(ARGV[2]) then
       redis.call('HSET', key, 'failure', ARGV[6], 'retry_at', now + tonumber(ARGV[5]))
-      close(which, 'failed', ARGV[4])
+      close(which, 'failed', ARGV[4], ARGV[8])
     else
       redis.call('HSET', key, 'state', 'queued')
       open = true
@@ -260,3 +261,19 @@ if holder and holder ~= ARGV[3] then return 0 end
 redis.call('SET', key, ARGV[3], 'PX', math.ceil(tonumber(ARGV[4]) * 1000))
 return 1
 """
+
+# '', how many open jobs are looked at. For each: queue, state, seconds since it was handed in; then what ended how
+CENSUS: Final = (
+    _HEAD
+    + """
+local open = {}
+for _, which in ipairs(redis.call('ZRANGE', due, 0, tonumber(ARGV[2]) - 1)) do
+  local found = redis.call('HMGET', prefix .. 'job:' .. which, 'queue', 'state', 'created')
+  if found[1] and found[2] and found[3] then
+    table.insert(open, {found[1], found[2], string.format('%.3f', now - tonumber(found[3]))})
+  end
+end
+return {open, redis.call('HGETALL', prefix .. 'ended'), redis.call('EXISTS', prefix .. 'reaper'),
+  redis.call('HGETALL', prefix .. 'elasticsearch')}
+"""
+)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from indexer.errors import Overloaded
+from worker.census import Census, Durations
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
 Kind = Literal["comparison", "explanation", "ingest"]
@@ -203,6 +204,14 @@ class JobStore(ABC):
     @abstractmethod
     def reap(self) -> list[tuple[str, Queue]]:
         """Hand back what lost its worker; the jobs to announce (again)."""
+
+    @abstractmethod
+    def census(self) -> Census:
+        """What there is to do and what came of what was done."""
+
+    @abstractmethod
+    def waited(self, durations: Durations) -> None:
+        """Add what a worker waited for Elasticsearch."""
 
     @abstractmethod
     def ping(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from worker.census import Census, Durations
 from worker.jobs import (
     OPEN,
     Answer,
@@ -37,6 +38,7 @@ class _Record:
     cancel: bool = False
     retry_at: float = 0.0
     forget: float = 0.0
+    created: float = field(default_factory=time.time)
     parts: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -49,6 +51,7 @@ class MemoryJobs(JobStore):
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._bytes = 0
         self._swept = 0.0
+        self._ended: Counter[tuple[str, str]] = Counter()
 
     def submit(self, new: NewJob) -> bool:
         with self._lock:
@@ -212,6 +215,20 @@ class MemoryJobs(JobStore):
         """There is nobody else in this process."""
         return True
 
+    def census(self) -> Census:
+        with self._lock:
+            now = time.time()
+            opened = [record for record in self._records.values() if record.job.state in OPEN]
+            jobs: Counter[tuple[str, str]] = Counter((record.job.queue, record.job.state) for record in opened)
+            oldest: dict[str, float] = {}
+            for record in opened:
+                if record.job.state == "queued":
+                    oldest[record.job.queue] = max(oldest.get(record.job.queue, 0.0), now - record.created)
+            return Census(jobs, oldest, dict(self._ended), True)
+
+    def waited(self, durations: Durations) -> None:
+        """The only process there is counts for itself."""
+
     def ping(self) -> None:
         return None
 
@@ -227,6 +244,7 @@ class MemoryJobs(JobStore):
     def _close(self, record: _Record, state: str, failure: Failure | None = None) -> None:
         now = time.time()
         record.job = replace(record.job, state=state, failure=failure)  # type: ignore[arg-type]
+        self._ended[state, failure.code if failure else ""] += 1
         record.forget = now + self.limits.tombstone
         if failure is not None and not failure.retryable:
             record.retry_at = now + self.limits.failed_hold
@@ -234,6 +252,7 @@ class MemoryJobs(JobStore):
     def _keep(self, record: _Record, answer: Answer) -> None:
         now = time.time()
         record.job = replace(record.job, state="done", progress=1.0)
+        self._ended["done", ""] += 1
         record.forget = now + self.limits.answer_ttl + self.limits.tombstone
         record.parts, record.question = {}, ""
         self._forget_answer(record.job.id)

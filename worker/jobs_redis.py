@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -13,7 +14,9 @@ from redis.retry import Retry
 from indexer.errors import StoreUnavailable
 from indexer.news import KEY_PREFIX
 from worker import job_scripts
+from worker.census import Census, Durations
 from worker.jobs import (
+    WORKER_LOST,
     Answer,
     Claim,
     Failure,
@@ -31,6 +34,8 @@ from worker.jobs import (
 from worker.wire import dumps, loads
 
 _AT_ONCE = 100
+_COUNTED = 5000
+"""Open jobs that a census looks at; a queue is longer only where max_queue says so."""
 _FIELDS = ("kind", "state", "progress", "message", "attempts", "queue", "rights", "failure")
 
 T = TypeVar("T")
@@ -116,7 +121,8 @@ class RedisJobs(JobStore):
     def fail(self, claim: Claim, failure: Failure) -> bool:
         hold = 0.0 if failure.retryable else self.limits.failed_hold
         said = dumps(failure.to_dict())
-        return self._yes(job_scripts.CLOSE, claim.id, claim.token, "failed", said, hold, self.limits.tombstone)
+        tombstone = self.limits.tombstone
+        return self._yes(job_scripts.CLOSE, claim.id, claim.token, "failed", said, hold, tombstone, failure.code)
 
     def drop(self, claim: Claim) -> bool:
         return self._yes(job_scripts.CLOSE, claim.id, claim.token, "cancelled", "", 0, self.limits.tombstone)
@@ -130,7 +136,7 @@ class RedisJobs(JobStore):
         lost = dumps(lost_too_often(limits.max_lost).to_dict())
         found = self._run(
             job_scripts.REAP, "", limits.max_lost, limits.resend, limits.tombstone, limits.failed_hold,
-            lost, _AT_ONCE,
+            lost, _AT_ONCE, WORKER_LOST,
         )  # fmt: skip
         names = [name.decode() for name in found]
         return [(id, cast("Queue", queue)) for id, queue in zip(names[::2], names[1::2], strict=True)]
@@ -138,6 +144,30 @@ class RedisJobs(JobStore):
     def hold(self, lock: str, holder: str, seconds: float) -> bool:
         """Take or keep a named lock; False while somebody else has it."""
         return self._yes(job_scripts.HOLD, "", lock, holder, seconds)
+
+    def census(self) -> Census:
+        opened, ended, reaper, waited = self._run(job_scripts.CENSUS, "", _COUNTED)
+        jobs: Counter[tuple[str, str]] = Counter()
+        oldest: dict[str, float] = {}
+        for queue, state, age in ([part.decode() for part in one] for one in opened):
+            jobs[queue, state] += 1
+            if state == "queued":
+                oldest[queue] = max(oldest.get(queue, 0.0), float(age))
+        counted = {tuple(name.partition(":")[::2]): int(times) for name, times in _pairs(ended)}
+        durations = {name: float(value) for name, value in _pairs(waited)}
+        seconds = durations.pop("seconds", 0.0)
+        counts = {float(bound): int(times) for bound, times in durations.items()}
+        return Census(
+            jobs, oldest, cast("dict[tuple[str, str], int]", counted), bool(reaper), Durations(counts, seconds)
+        )
+
+    def waited(self, durations: Durations) -> None:
+        name = self.prefix + "elasticsearch"
+        with self.client.pipeline(transaction=False) as pipe:
+            for bound, times in durations.counts.items():
+                pipe.hincrby(name, str(bound), times)
+            pipe.hincrbyfloat(name, "seconds", durations.seconds)
+            guarded(pipe.execute)
 
     def ping(self) -> None:
         guarded(self.client.ping)
@@ -158,6 +188,12 @@ class RedisJobs(JobStore):
     def _kept(self, answer: Answer) -> tuple[bytes, bytes, float, float, int]:
         acls = dumps([answer.index, {id: list(acl) for id, acl in answer.acls.items()}])
         return answer.body, acls, self.limits.answer_ttl, self.limits.tombstone, self.limits.max_bytes
+
+
+def _pairs(flat: list[bytes]) -> list[tuple[str, str]]:
+    """What HGETALL gives to a script: name, value, name, value."""
+    texts = [one.decode() for one in flat]
+    return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def guarded(step: Callable[[], T]) -> T:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nlargest
 from itertools import chain, repeat
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from indexer.analyse import Analyser
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Groups, Reader
+from indexer.engines.salients import weighed
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.answer import SideInfo
 from worker.matching import Wording
@@ -67,12 +70,14 @@ class Resolved:
     def salience(self) -> dict[str, float]:
         """Candidate phrases with their salience, best first."""
         if len(self.documents) == 1:
-            return {s.phrase: s.salience for s in self.documents[0].salient}
-        summed: dict[str, float] = {}
+            return dict(weighed(self.documents[0].salient))
+        summed: defaultdict[str, float] = defaultdict(float)
         for document in self.documents:
-            for salient in document.salient:
-                summed[salient.phrase] = summed.get(salient.phrase, 0.0) + salient.salience
-        best = sorted(summed.items(), key=lambda item: (-item[1], item[0]))[:SET_CANDIDATES]
+            for phrase, salience in weighed(document.salient):
+                summed[phrase] += salience
+        least = min(nlargest(SET_CANDIDATES, summed.values()), default=0.0)
+        likely = [(phrase, score) for phrase, score in summed.items() if score >= least]
+        best = sorted(likely, key=lambda item: (-item[1], item[0]))[:SET_CANDIDATES]
         top = best[0][1] if best else 1.0
         return {phrase: score / top for phrase, score in best}
 
@@ -95,12 +100,14 @@ class Resolved:
         Shape (phrases, documents), with the statistics of the epoch.
         """
         row = {phrase: i for i, phrase in enumerate(phrases)}
-        weights = np.zeros((len(row), len(self.documents)))
-        for column, document in enumerate(self.documents):
-            for phrase, weight in zip(document.phrases, document.weights, strict=True):
-                if phrase in row:
-                    weights[row[phrase], column] = weight
-        return weights
+        held = [document.phrases for document in self.documents]
+        sizes = list(map(len, held))
+        rows = np.fromiter(map(row.get, chain.from_iterable(held), repeat(-1)), dtype=np.int64, count=sum(sizes))
+        asked = np.flatnonzero(rows >= 0)
+        weights = np.array(list(chain.from_iterable(d.weights for d in self.documents)))
+        found = np.zeros((len(row), len(held)))
+        found[rows[asked], np.repeat(np.arange(len(held)), sizes)[asked]] = weights[asked]
+        return found
 
     @cached_property
     def places(self) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from indexer.engines.base import Engine
 from indexer.errors import BadSetting
+from worker.census import Stopwatch
 from worker.config import WorkConfig
 from worker.jobs import JobStore, Queue
 from worker.jobs_memory import MemoryJobs
@@ -27,8 +28,13 @@ log = logging.getLogger(__name__)
 class Service:
     """With a Redis URL jobs go to Celery workers; without one, threads of this process run them."""
 
-    def __init__(self, config: WorkConfig, *, engine: Engine | None = None) -> None:
+    def __init__(
+        self, config: WorkConfig, *, engine: Engine | None = None, took: Callable[[float], None] | None = None
+    ) -> None:
+        """``took`` hears the seconds of each request to Elasticsearch; without it ``stopwatch`` does."""
         self.config = config
+        self.stopwatch = Stopwatch()
+        self._took = took or self.stopwatch.took
         self.inline = not config.redis_url
         self._given_engine = engine
         self._opening = threading.RLock()
@@ -59,7 +65,9 @@ class Service:
             return Library(self._given_engine, self.config.max_set)
         from indexer.engines import open_engine
 
-        return Library(open_engine(self.config.engine, **self.config.engine_options), self.config.max_set)
+        engine = open_engine(self.config.engine, **self.config.engine_options)
+        engine.time_requests(self._took)
+        return Library(engine, self.config.max_set)
 
     @property
     def comparer(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.documents import PAIR, AnalysedDocument
+from indexer.engines.salients import first_places
 from indexer.text import places
 from worker.matching import pair_positions, positions
 
@@ -24,9 +25,9 @@ class Spans:
         document = self._documents[number]
         if PAIR in phrase:
             return self._located(number, pair_positions(phrase, document.tokens)[:most])
-        for salient in document.salient:
-            if salient.phrase == phrase and salient.at:
-                return salient.at
+        known = first_places(document.salient, phrase)
+        if known:
+            return known
         size = len(phrase.split())
         return self._located(number, [(at, size) for at in positions(phrase, document.tokens, most)])
 

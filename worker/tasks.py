@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutdown
 
+from indexer.errors import StoreUnavailable
 from worker.app import TASK, announce, make_app, service
 from worker.config import WorkConfig
 from worker.jobs import Answer
@@ -29,6 +31,10 @@ def worker_app(config: WorkConfig) -> Celery:
         limited = {kind: _limited(work) for kind, work in works(ours).items()}
         if run_job(ours.store, id, limited):
             announce(app, id, "bulk")
+        durations = ours.stopwatch.take()
+        if durations.counts:
+            with suppress(StoreUnavailable):  # a few measurements less
+                ours.store.waited(durations)
 
     _reap_beside(app, config)
     if config.memory:

@@ -10,7 +10,7 @@ empty or shares a group with ``groups``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -274,6 +274,9 @@ class Engine(ABC):
     @abstractmethod
     def delete(self, index: str, ids: Sequence[str]) -> int:
         """The number of documents that were there and are gone."""
+
+    def time_requests(self, took: Callable[[float], None]) -> None:  # noqa: B027
+        """Have ``took`` hear the seconds of each request to a server; an engine without one makes none."""
 
     def close(self) -> None:  # noqa: B027
         """Let go of connections and files."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import orjson
 
-from indexer.documents import AnalysedDocument, Document, Salient
+from indexer.documents import AnalysedDocument, Document
 from indexer.engines.names import check_id, clean
+from indexer.engines.salients import StoredSalient
 from indexer.errors import BadInput
 
 
@@ -31,16 +32,12 @@ def pack(analysed: AnalysedDocument) -> dict[str, Any]:
 
 
 def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
-    document = Document.of_plain(packed)
-    salient = [
-        Salient(phrase, salience, count, tuple(map(tuple, at))) for phrase, salience, count, at in packed["salient"]
-    ]
     return AnalysedDocument(
-        document=document,
+        document=Document.of_plain(packed),
         tokens=packed["tokens"],
         phrases=tuple(packed["phrases"]),
         weights=tuple(np.frombuffer(base64.b64decode(packed["weights"]), dtype="<f4").tolist()),
-        salient=tuple(salient),
+        salient=StoredSalient(packed["salient"]),
         degree=packed["degree"],
         version=packed["version"],
     )

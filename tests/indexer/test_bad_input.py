@@ -138,6 +138,7 @@ def test_a_bad_side_or_method_is_told_in_one_line(phrasecom: Run, index: str, tm
     (tmp_path / "picture").write_bytes(b"\x89PNG\xff")
     cases = {
         ("nobody", "bees-000"): "no document 'nobody' in index 'made-up'; find ids with: phrasecom search",
+        ("two words", "bees-000"): "write 'query:WORDS' or 'text:WORDS' for words, or find ids with: phrasecom search",
         ("text:", "bees-000"): "text is empty",
         ("ids:", "bees-000"): "a set needs at least one id; write ids:ID,ID",
         ("file:gone.txt", "bees-000"): "gone.txt",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from elastic_transport import Transport
 from elasticsearch import (
     ApiError,
     AuthenticationException,
@@ -42,6 +43,20 @@ class PartialAnswer(EngineUnavailable):
     """Some shard did not answer: its node went away, or its index is just being removed."""
 
 
+class TimedTransport(Transport):
+    """Tells how long each request took, its retries included, however it ended."""
+
+    took: Callable[[float], None] | None = None
+
+    def perform_request(self, *arguments: Any, **options: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return super().perform_request(*arguments, **options)
+        finally:
+            if self.took is not None:
+                self.took(time.perf_counter() - began)
+
+
 class Connection:
     """The client, and what it knows of its server."""
 
@@ -51,6 +66,7 @@ class Connection:
         try:
             self.client = Elasticsearch(
                 [one.strip() for one in url.split(",")],
+                transport_class=TimedTransport,
                 serializer=OrjsonSerializer(),
                 request_timeout=timeout,
                 http_compress=False,
@@ -70,6 +86,11 @@ class Connection:
             with self.telling():
                 self._version = check_version(self.url, self.client.info().body)
         return self._version
+
+    def time_requests(self, took: Callable[[float], None]) -> None:
+        transport = self.client.transport
+        assert isinstance(transport, TimedTransport)
+        transport.took = took
 
     @contextmanager
     def telling(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ import base64
 import hashlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -152,6 +152,9 @@ class ElasticsearchEngine(Engine):
         wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
         actions = ({"_op_type": "delete", "_index": alias, "_id": name} for name in wanted)
         return self._write(alias, actions, ("deleted",))
+
+    def time_requests(self, took: Callable[[float], None]) -> None:
+        self.connection.time_requests(took)
 
     def close(self) -> None:
         self.connection.client.close()

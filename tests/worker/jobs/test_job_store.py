@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from indexer.errors import Overloaded
+from worker.census import Stopwatch
 from worker.jobs import Answer, Failure, JobLimits, JobStore, NewJob
 from worker.jobs_memory import MemoryJobs
 from worker.jobs_redis import RedisJobs, connect
@@ -288,3 +289,36 @@ def test_an_answer_put_aside_ends_the_job_under_way(make: Make) -> None:
     assert not store.finish(claim, answer(b"late"))
     job = store.get("job")
     assert job is not None and job.answer is not None and job.answer.body == b"by-product"
+
+
+def test_a_census_tells_what_there_is_to_do_and_what_came_of_the_rest(make: Make) -> None:
+    store = make(max_lost=1, lease=SOON)
+    for id in ("queued", "running", "done", "failed", "cancelled"):
+        assert store.submit(new(id))
+    done, failed = store.start("done", "w"), store.start("failed", "w")
+    assert done is not None and failed is not None
+    assert store.finish(done, answer()) and store.fail(failed, Failure("too-large", "no"))
+    store.detach("cancelled", "me")
+    assert store.start("running", "w") is not None
+    census = store.census()
+    assert census.jobs == {("interactive", "queued"): 1, ("interactive", "running"): 1}
+    assert census.ended == {("done", ""): 1, ("failed", "too-large"): 1, ("cancelled", ""): 1}
+    after(lambda: store.census().oldest["interactive"] > 0.01)
+    after(lambda: bool(store.reap()) or ("failed", "worker-lost") in store.census().ended)
+    after(lambda: ("failed", "worker-lost") in store.census().ended)
+    assert ("interactive", "running") not in store.census().jobs
+
+
+def test_what_workers_waited_for_elasticsearch_adds_up(valkey_url: str) -> None:
+    watch = Stopwatch()
+    with connect(valkey_url) as client:
+        store = RedisJobs(client, JobLimits(), f"test-{uuid.uuid4().hex}:")
+        for seconds in (0.002, 0.003, 0.5, 100.0):
+            watch.took(seconds)
+            store.waited(watch.take())
+        found = store.census().elasticsearch
+    assert found.seconds == pytest.approx(100.505)
+    assert dict(found.cumulative()) == pytest.approx(
+        {"0.003": 2, "0.01": 2, "0.03": 2, "0.1": 2, "0.3": 2, "1.0": 3, "3.0": 3, "10.0": 3, "+Inf": 4}
+    )
+    assert not watch.take().counts
