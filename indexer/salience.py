@@ -92,10 +92,13 @@ def select_many(
     mu: float = MU,
 ) -> list[list[int]]:
     """The same for many documents, step by step side by side; each gets what it would get alone."""
-    picked: list[list[int]] = []
+    picked: list[list[int]] = [[] for _ in names]
+    by_size = sorted(range(len(names)), key=lambda d: len(names[d]))
     for start in range(0, len(names), _SIDE_BY_SIDE):
-        part = slice(start, start + _SIDE_BY_SIDE)
-        picked += _greedy(names[part], scores[part], members[part], k, mu)
+        some = by_size[start : start + _SIDE_BY_SIDE]
+        found = _greedy([names[d] for d in some], [scores[d] for d in some], [members[d] for d in some], k, mu)
+        for d, own in zip(some, found, strict=True):
+            picked[d] = own
     return picked
 
 
@@ -106,9 +109,9 @@ def _greedy(
     k: int,
     mu: float,
 ) -> list[list[int]]:
-    """Greedy picking; arrays have one fixed width, so that sums do not depend on the other documents."""
-    width = max(MAX_CANDIDATES, 2 * k)
-    orders = [np.argsort(-score, kind="stable")[:width].tolist() for score in scores]
+    most = max(MAX_CANDIDATES, 2 * k)
+    orders = [np.argsort(-score, kind="stable")[:most].tolist() for score in scores]
+    width = _width(max(map(len, orders)), most)
     r, likeness = np.zeros((len(names), width)), np.zeros((len(names), width, width))
     for d, order in enumerate(orders):
         r[d, : len(order)] = scores[d][order]
@@ -116,19 +119,51 @@ def _greedy(
     gain = mu * (likeness * r[:, None, :]).sum(axis=2) * r - r * r
     gain[np.arange(width) >= np.array([len(order) for order in orders])[:, None]] = -np.inf
     likeness *= 2 * r[:, :, None] * r[:, None, :]
-    picked: list[list[int]] = [[] for _ in names]
-    rows = np.arange(len(names))
-    while len(rows):
-        best = gain[rows].argmax(axis=1)
-        alive = gain[rows, best] > -np.inf
-        rows, best = rows[alive], best[alive]
-        gain[rows] -= likeness[rows, best]
-        gain[rows, best] = -np.inf
-        for d, at in zip(rows.tolist(), best.tolist(), strict=True):
-            picked[d].append(orders[d][at])
-            if members[d]:
-                _drop_members(members[d].get(orders[d][at], ()), orders[d], gain[d], picked[d])
-        rows = rows[[len(picked[d]) < k for d in rows.tolist()]]
+    paired = {
+        d: _pick_with_pairs(gain[d].copy(), likeness[d], orders[d], own, k) for d, own in enumerate(members) if own
+    }
+    picks = _pick(gain, likeness, min(k, width))
+    return [
+        paired[d] if d in paired else [order[at] for at in picks[d][: len(order)]] for d, order in enumerate(orders)
+    ]
+
+
+def _width(longest: int, most: int) -> int:
+    """Of arrays that have room for so many phrases.
+
+    numpy adds up to 128 numbers in eight columns: zeros after them, to a whole number of rows, change no sum, so that
+    it does not depend on the other documents.
+    """
+    return most if most > 128 else -(-longest // 8) * 8
+
+
+def _pick(gain: Floats, loss: NDArray[np.float64], steps: int) -> list[list[int]]:
+    """Places picked one after the other in each document, shape (documents, steps); changes ``gain``.
+
+    In a document with fewer phrases the last ones mean nothing.
+    """
+    every = np.arange(len(gain))
+    picks = np.zeros((len(gain), steps), dtype=np.int64)
+    for step in range(steps):
+        picks[:, step] = best = gain.argmax(axis=1)
+        gain -= loss[every, best]
+        gain[every, best] = -np.inf
+    return picks.tolist()
+
+
+def _pick_with_pairs(
+    gain: Floats, loss: Floats, order: list[int], members: Mapping[int, Sequence[int]], k: int
+) -> list[int]:
+    """The same of one document with pairs: when one is picked, its members leave."""
+    picked: list[int] = []
+    while len(picked) < k:
+        best = int(gain.argmax())
+        if gain[best] == -np.inf:
+            break
+        gain -= loss[best]
+        gain[best] = -np.inf
+        picked.append(order[best])
+        _drop_members(members.get(order[best], ()), order, gain, picked)
     return picked
 
 
@@ -141,9 +176,10 @@ def _drop_members(members: Sequence[int], order: list[int], gain: Floats, picked
             picked.remove(member)
 
 
-def _likeness(names: Sequence[str]) -> Floats:
+def _likeness(names: list[str]) -> NDArray[np.float32]:
     """Levenshtein similarity of every two names, shape (names, names)."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    return np.asarray(cdist(names, names, scorer=Levenshtein.normalized_similarity, dtype=np.float32), dtype=np.float64)
+    # A copy: of one and the same list cdist compares half the pairs, but not many at a time, and takes twice as long
+    return np.asarray(cdist(names, names.copy(), scorer=Levenshtein.normalized_similarity, dtype=np.float32))
