@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from indexer.documents import AnalysedDocument
 from indexer.text import locate, occurrences
-from webapi.search_body import Highlight
+from webapi.search_asked import Highlight
 
 _AROUND = 60
 """Characters of a fragment on either side of its first word."""

@@ -62,7 +62,7 @@ def search(index: str) -> Response:
     )
     whys: Sequence[Mapping[str, Any]] = ()
     if plan.why and found.hits:
-        whys = explain_page(context().desk, index, plan, found.hits, who, preferred_wait(context().settings))
+        whys = explain_page(context().desk, index, plan.words, found.hits, who, preferred_wait(context().settings))
     return _timed(_response(index, plan, found, whys), began)
 
 
@@ -80,8 +80,9 @@ def _body() -> object:
 
 def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     hits = [_hit(index, plan, hit) for hit in found.hits]
-    for hit, why in zip(hits, whys, strict=False):
-        hit["why"] = why
+    for hit, why, shown in zip(found.hits, whys, hits, strict=False):
+        told = (clause.matched(hit.document) for clause in plan.clauses)
+        shown["why"] = {**why, "matched": [how for how in told if how is not None]}
     body: dict[str, Any] = {
         "took": 0,
         "timed_out": False,
@@ -104,7 +105,7 @@ def _hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
     if plan.sort:
         values = {"score": hit.score, "date": dates.instant(hit.document.document.date), "id": hit.id}
         out["sort"] = [values[key.key] for key in plan.sort]
-    if plan.highlight and (shown := highlights(hit.document, plan.lemmas, plan.highlight)):
+    if plan.highlight and (shown := highlights(hit.document, plan.words.lemmas, plan.highlight)):
         out["highlight"] = shown
     named = [clause.name for clause in plan.clauses if clause.name and clause.matched(hit.document)]
     if named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from webapi.search_body import MOST_BUCKETS
+from webapi.search_asked import MOST_BUCKETS
 
 Schema = dict[str, Any]
 _QUERY: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}

@@ -15,9 +15,8 @@ from indexer.engines.base import Groups, Hit
 from indexer.engines.source import Source
 from indexer.errors import TooLarge
 from webapi.context import Context, require
-from webapi.search_body import SearchPlan
 from webapi.source_body import SourcePlan, read_source_body
-from webapi.why import explain_page
+from webapi.why import Words, explain_page
 from worker.callers import Caller
 
 _SENT = ("_id", "_score", "sort", "highlight")
@@ -100,7 +99,7 @@ def _whys(
     index: str, plan: SourcePlan, found: Sequence[Found], who: Caller, within: Context, wait: float
 ) -> list[dict[str, Any] | None]:
     """One for each hit: its reasons, or why there are none."""
-    words = SearchPlan(text=plan.text, lemmas=within.service.library.lemmas(index, plan.text))
+    words = Words(plan.text, within.service.library.lemmas(index, plan.text))
     known = [one for one in found if one.trouble() is None]
     hits = [Hit(one.attached.document.id, 0.0, one.attached) for one in known if one.attached is not None]
     reasons = iter(explain_page(within.desk, index, words, hits, who, wait) if hits else ())

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Hit
 from indexer.errors import UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
 from webapi.gate import require
-from webapi.search_body import SearchPlan
 from worker.asked import Against, AskedPage, part_id
 from worker.callers import Caller
 from worker.desk import Desk, Look, Ticket
@@ -25,29 +24,35 @@ _LISTS: Mapping[str, tuple[Against, str]] = {"common": ("query", "common"), "dis
 """What is shown -> which page it comes from, and which list of its comparisons."""
 
 
+class Words(NamedTuple):
+    """All words that are searched for."""
+
+    text: str
+    """As written."""
+    lemmas: Sequence[str]
+
+
 def explain_page(
-    desk: Desk, index: str, plan: SearchPlan, hits: Sequence[Hit], caller: Caller, wait: float
+    desk: Desk, index: str, words: Words, hits: Sequence[Hit], caller: Caller, wait: float
 ) -> list[dict[str, Any]]:
     """One ``why`` for each hit; never later than ``wait`` seconds, what is not ready by then is provisional."""
     require(caller, "compare")
     model = desk.service.library.current(index).model
     documents = [hit.document for hit in hits]
-    pages = {name: _page(desk, index, plan, hits, against, caller) for name, (against, _) in _LISTS.items()}
+    pages = {name: _page(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
     deadline = time.monotonic() + wait
     looks = {name: _wait(desk, page, caller, deadline) for name, page in pages.items()}
     ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
-    rough = _provisional(documents, plan.lemmas, model, caller)
-    return [_why(n, hit, plan, pages, ready, rough[n]) for n, hit in enumerate(hits)]
+    rough = _provisional(documents, words.lemmas, model, caller)
+    return [_why(n, hit.id, pages, ready, rough[n]) for n, hit in enumerate(hits)]
 
 
-def _page(
-    desk: Desk, index: str, plan: SearchPlan, hits: Sequence[Hit], against: Against, caller: Caller
-) -> str | None:
+def _page(desk: Desk, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller) -> str | None:
     """Hand in the page; None where there is nothing to compare with."""
-    if (against == "query" and not plan.text) or (against == "page" and len(hits) < 2) or not hits:
+    if (against == "query" and not text) or (against == "page" and len(hits) < 2) or not hits:
         return None
     ids = tuple(hit.id for hit in hits)
-    asked = AskedPage(index, ids, against, plan.text or None, None, caller.groups)
+    asked = AskedPage(index, ids, against, text or None, None, caller.groups)
     try:
         return desk.ask_page(asked, caller).id
     except UnknownDocument:
@@ -75,23 +80,20 @@ def _comparisons(desk: Desk, look: Look, caller: Caller) -> dict[str, Mapping[st
 
 def _why(
     position: int,
-    hit: Hit,
-    plan: SearchPlan,
+    hit: str,
     pages: Mapping[str, str | None],
     ready: Mapping[str, Mapping[str, Mapping[str, Any]]],
     rough: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
     why: dict[str, Any] = {"state": "done"}
     for name, (_, wanted) in _LISTS.items():
-        comparison = ready.get(name, {}).get(hit.id)
+        comparison = ready.get(name, {}).get(hit)
         if comparison is not None:
             why[name] = [_brief(entry) for entry in comparison[wanted][:_SHOWN]]
         else:
             why[name] = rough[name]
             if pages[name] is not None:
                 why |= {"state": "pending", "provisional": True}
-    told = (clause.matched(hit.document) for clause in plan.clauses)
-    why["matched"] = [how for how in told if how is not None]
     why["href"] = {
         name: f"/v1/comparisons/{part_id(page, position)}" for name, page in pages.items() if page is not None
     }
