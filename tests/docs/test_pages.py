@@ -33,7 +33,9 @@ def test_every_error_is_drawn_in_the_tree() -> None:
         assert re.search(rf"\b{kind.__name__}\b", drawn)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "RELIABILITY.md", "docs/errors.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "RELIABILITY.md", "docs/errors.md", "docs/running.md"]
+)
 def test_commands_and_links_in_a_page_exist(page: str) -> None:
     path = ROOT / page
     text = path.read_text()

