@@ -47,6 +47,7 @@ lock: .venv/dev.stamp
 
 docs: .venv/dev.stamp
 	@$(BIN)/python deploy/write_docs.py
+	@$(BIN)/python -m webapi.openapi
 
 # The pictures in docs/images, taken anew.
 screenshots: .venv/dev.stamp chromium

@@ -13,6 +13,7 @@ from indexer.options import (
     setting_option,
     setting_options,
 )
+from worker.parameter_options import parameters_option
 
 
 @command("compare")
@@ -22,11 +23,13 @@ from indexer.options import (
 @engine_option
 @setting_options("method", "preset", "cap", "neighbours")
 @click.option("--graph", type=click.Choice(["neighbourhood", "full"]), default="neighbourhood", show_default=True)
+@parameters_option
 @click.option("--candidates", is_flag=True, help="Add both sides' salient phrases.")
 @click.option("--markdown", is_flag=True, help="Print Markdown instead of a table.")
 def compare_command(
-    a: str, b: str, index: str, graph: str, candidates: bool, markdown: bool, as_json: bool, **given: str | None
-) -> int:
+    a: str, b: str, index: str, graph: str, parameters: dict[str, object], candidates: bool, markdown: bool,
+    as_json: bool, **given: str | None,
+) -> int:  # fmt: skip
     """Say what A and B share and what sets each apart.
 
     A side is an id, or id:..., ids:...,..., search:... (the documents selected by words, field:value and
@@ -39,7 +42,7 @@ def compare_command(
     if as_json and markdown:
         raise click.UsageError("--json and --markdown exclude each other")
     settings = load_settings(**given)
-    options = {"cap": settings.cap, "neighbours": settings.neighbours or None, "candidates": candidates}
+    options = {"cap": settings.cap, "neighbours": settings.neighbours or None, "candidates": candidates, **parameters}
     with open_engine_of(settings) as engine:
         comparer = Comparer(engine, limits=Limits(set_size=settings.max_set, text_bytes=settings.max_text_bytes))
         answer = compare(

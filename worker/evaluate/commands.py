@@ -9,6 +9,7 @@ import click
 
 from indexer.options import debug_option, engine_option, json_option, open_engine_of, print_json, print_table
 from worker.evaluate.report import MAIN, MASKED, SHOWING
+from worker.parameter_options import vary_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,13 +42,15 @@ def _run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def runs_of(methods: Sequence[str], presets: Sequence[str]) -> list[Run]:
-    """Rows of the table: every method, cda in every preset, the containment rule always."""
-    from worker.evaluate.keywords import Run
+def runs_of(methods: Sequence[str], presets: Sequence[str], vary: Sequence[tuple[str, list[object]]] = ()) -> list[Run]:
+    """Rows of the table: every method, cda in every preset and with each parameter varied, containment always."""
+    from worker.evaluate.keywords import Run, varied
     from worker.methods import METHODS, method
 
     chosen = [method(name).name for name in methods] or list(METHODS)
     runs = [Run(name, preset) for name in chosen for preset in _presets(name, presets)]
+    for parameter, values in vary:
+        runs += varied([run for run in runs if not run.changes], parameter, values)
     return runs if any(run.method == "containment" for run in runs) else [*runs, Run("containment", "default")]
 
 
@@ -66,12 +69,14 @@ def _presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @click.option("--pairs", default=400, show_default=True)
 @click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
 @click.option("--random", "at_random", is_flag=True, help="Random pairs instead of pairs that share a keyword.")
+@vary_option
 @_run_options
 @json_option
 @debug_option
 def keywords_command(
     keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, index: str, pairs: int, half: str,
-    at_random: bool, methods: tuple[str, ...], presets: tuple[str, ...], seed: int, as_json: bool, **given: str | None,
+    at_random: bool, vary: list[tuple[str, list[object]]], methods: tuple[str, ...], presets: tuple[str, ...],
+    seed: int, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
     """How methods sort and show author keywords."""
     from indexer.progress import progress_bar
@@ -81,7 +86,7 @@ def keywords_command(
     from worker.evaluate.gold import random_pairs, sample_pairs
     from worker.evaluate.keywords import evaluate_keywords
 
-    runs = runs_of(methods, presets)
+    runs = runs_of(methods, presets, vary)
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
         gold = gold_of(keyphrases, half)
         drawn = _some((random_pairs if at_random else sample_pairs)(gold, pairs, seed), *NO_PAIR)
@@ -97,12 +102,13 @@ def keywords_command(
 @evaluate_command.command("masked")
 @click.option("--index", required=True, metavar="NAME", help="Any index.")
 @click.option("--cases", default=200, show_default=True)
+@vary_option
 @_run_options
 @json_option
 @debug_option
 def masked_command(
-    index: str, cases: int, methods: tuple[str, ...], presets: tuple[str, ...], seed: int, as_json: bool,
-    **given: str | None,
+    index: str, cases: int, vary: list[tuple[str, list[object]]], methods: tuple[str, ...],
+    presets: tuple[str, ...], seed: int, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
     """How methods find a shared phrase that was cut out of one text."""
     from indexer.progress import progress_bar
@@ -110,7 +116,7 @@ def masked_command(
     from worker.comparer import Comparer
     from worker.evaluate.masked import evaluate_masked, masked_cases
 
-    runs = runs_of(methods, presets)
+    runs = runs_of(methods, presets, vary)
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
         drawn = _some(masked_cases(engine.open(index), cases, seed), *NO_CASE)
         found = evaluate_masked(

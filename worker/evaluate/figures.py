@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 SHOWN = (3, 8)
 COUNTS = (
     *("surface", "surface_common", "semantic", "semantic_common", "distinct", "distinct_found", "distinct_common"),
-    *("put_distinct", "pairs", "listed_common", "listed_distinct", "shown_frequent", "shown"),
+    *("put_distinct", "pairs", "listed_common", "listed_implied", "listed_distinct", "shown_frequent", "shown"),
     *(f"{kind}_{what}" for kind in ("surface", "semantic", "distinct") for what in ("all", *(f"at{n}" for n in SHOWN))),
 )
 """What is counted for every pair."""
@@ -34,6 +34,8 @@ class Listed:
     salient_a: Mapping[str, float]
     """Salient phrases of a -> margin."""
     salient_b: Mapping[str, float]
+    implied: int = 0
+    """Entries of ``shown`` in common that one text lacks."""
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ class Tally:
             for n in SHOWN:
                 out[f"{kind}_at{n}"] = _ratio(c[f"{kind}_at{n}"], c[f"{kind}_all"])
         out["common_size"] = _ratio(c["listed_common"], c["pairs"])
+        out["implied_share"] = _ratio(c["listed_implied"], c["listed_common"])
         out["distinct_size"] = _ratio(c["listed_distinct"], 2 * c["pairs"])
         out["frequent_share"] = _ratio(c["shown_frequent"], c["shown"])
         return out
@@ -148,6 +151,7 @@ def _showing(counts: dict[str, float], labels: Mapping[str, str], listed: Listed
         for n in SHOWN:
             counts[f"{kind}_at{n}"] += rank is not None and rank < n
     counts["listed_common"] += len(listed.shown["common"])
+    counts["listed_implied"] += listed.implied
     counts["listed_distinct"] += len(listed.shown["distinct_a"]) + len(listed.shown["distinct_b"])
     for entries in listed.shown.values():
         leaders = [entry[0] for entry in entries[: SHOWN[-1]]]

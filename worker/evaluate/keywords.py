@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +26,23 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One row of the table: a method with a preset."""
+    """One row of the table: a method with a preset, some of its parameters changed."""
 
     method: str
     preset: str
+    changes: tuple[tuple[str, object], ...] = ()
 
     @property
     def name(self) -> str:
-        return f"{self.method}/{self.preset}" if self.method.startswith("cda") else self.method
+        name = f"{self.method}/{self.preset}" if self.method.startswith("cda") else self.method
+        return " ".join([name, *(f"{parameter}={value}" for parameter, value in self.changes)])
+
+
+def varied(runs: Sequence[Run], parameter: str, values: Sequence[object]) -> Iterator[Run]:
+    """Each run that has parameters, once more for each value of one of them."""
+    for run in runs:
+        if run.method == "cda":
+            yield from (Run(run.method, run.preset, ((parameter, value),)) for value in values)
 
 
 def evaluate_keywords(
@@ -100,6 +109,7 @@ def listing(answer: Comparison, capped: Comparison) -> Listed:
     margins = {side: {c.phrase: c.margin for c in found.get(side, ())} for side in ("a", "b")}
     lists = ("common", "distinct_a", "distinct_b")
     return Listed(
+        implied=sum(entry.kind == "implied" for entry in capped.common),
         whole={name: entries(getattr(answer, name)) for name in lists},
         shown={name: entries(getattr(capped, name)) for name in lists},
         salient_a=margins["a"],
@@ -109,7 +119,7 @@ def listing(answer: Comparison, capped: Comparison) -> Listed:
 
 def _answer(comparer: Comparer, index: str, pair: Pair, run: Run, cap: int) -> Comparison:
     a, b = (Side.document(gold.document.id) for gold in (pair.a, pair.b))
-    options = {"cap": cap, "candidates": cap == 0}
+    options = {"cap": cap, "candidates": cap == 0, **dict(run.changes)}
     return comparer.compare(comparer.question(index, a, b, method=run.method, preset=run.preset, options=options))
 
 

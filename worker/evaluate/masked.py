@@ -126,7 +126,7 @@ def evaluate_masked(
 
 def _answer(comparer: Comparer, index: str, case: Masked, run: Run) -> Comparison:
     a, b = Side.document(case.a), Side("text", words=case.text)
-    options = {"cap": CAP, "candidates": True}
+    options = {"cap": CAP, "candidates": True, **dict(run.changes)}
     question = comparer.question(index, a, b, method=run.method, preset=run.preset, options=options)
     return comparer.compare(replace(question, without=frozenset({case.b})))
 

@@ -8,7 +8,7 @@ from typing import Any
 MAIN = ("surface_recall", "semantic_f1", "distinct_f1", "macro_f1", "auc")
 SHOWING = (
     *(f"{kind}_at{n}" for kind in ("surface", "semantic", "distinct") for n in (3, 8)),
-    *("common_size", "distinct_size", "frequent_share"),
+    *("common_size", "implied_share", "distinct_size", "frequent_share"),
 )
 MASKED = ("auc", "found", "others")
 OURS = "cda/default"

@@ -11,7 +11,7 @@ from tests.worker.conftest import INDEX
 from tests.worker.planted import PHRASES
 from worker.comparer import Comparer
 from worker.evaluate.gold import GoldDocument, Pair, label
-from worker.evaluate.keywords import MAIN, Run, cosine, evaluate_keywords
+from worker.evaluate.keywords import MAIN, Run, cosine, evaluate_keywords, varied
 
 LEMMAS = Lemmas("en")
 
@@ -71,3 +71,14 @@ def test_texts_are_as_alike_as_the_words_they_share(local: Comparer, pairs: list
     assert 0 < cosine(local, INDEX, pair) < 1
     empty = GoldDocument(Document("e"), "", frozenset())
     assert cosine(local, INDEX, Pair(pair.a, empty, {})) == 0.0
+
+
+def test_a_varied_parameter_gives_rows_of_its_own(local: Comparer, pairs: list[Pair]) -> None:
+    plain = [Run("cda", "default"), Run("containment", "default")]
+    runs = [*plain, *varied(plain, "cut", [0.16, 50.0])]
+    rows = evaluate_keywords(local, INDEX, pairs, runs, resamples=2)["rows"]
+    assert [row["name"] for row in rows] == ["cda/default", "containment", "cda/default cut=0.16", "cda/default cut=50.0"]
+    figures = [row["figures"] for row in rows]
+    assert figures[2] == figures[0], "the preset's own value changes nothing"
+    assert figures[0]["implied_share"] > 0, "a shown phrase that one text lacks counts as implied"
+    assert figures[3]["semantic_f1"] == figures[3]["implied_share"] == 0.0, "nothing reaches so high a cut"
