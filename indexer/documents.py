@@ -29,9 +29,17 @@ class Document:
     @classmethod
     def of_plain(cls, values: Mapping[str, Any]) -> Document:
         """From what ``plain`` gave, also after a round through JSON; other values are passed over."""
-        own = {name: values[name] for name in cls.__dataclass_fields__}
-        facets = {name: tuple(found) for name, found in own["facets"].items()}
-        return cls(**own | {"facets": facets, "acl": tuple(own["acl"])})
+        facets = {name: tuple(found) for name, found in values["facets"].items()}
+        return cls(
+            values["id"],
+            values["title"],
+            values["text"],
+            values["date"],
+            values["url"],
+            facets,
+            tuple(values["acl"]),
+            values["extra"],
+        )
 
     def plain(self) -> dict[str, Any]:
         """Its fields as JSON has them."""

@@ -9,10 +9,10 @@ Worth is a share of the phrase's words, each weighed by its rarity (idf):
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from indexer.bm25 import phrase_words, saturation
 from indexer.documents import PAIR
 from indexer.phrases.model import PhraseModel
 from indexer.text import PAIR_WINDOW
+from worker.coded import Coded
+from worker.sequences import Sequences, sequences
 
 FAMILY = 0.8
 """What a word of the same family is worth."""
@@ -33,15 +35,15 @@ _SHARED = 0.6
 class Wording:
     """The words of one side, open to questions about phrases."""
 
-    def __init__(self, tokens: Sequence[str], model: PhraseModel, words: Sequence[str] | None = None) -> None:
-        """``tokens``: the tokens string of each of the side's documents; ``words``: all their words, if at hand."""
-        self._tokens = tokens
+    def __init__(self, coded: Coded, model: PhraseModel) -> None:
+        """``coded``: the words of the side's documents."""
+        self._coded = coded
         self._model = model
         self._acronyms = model.acronyms
         self._short = short_forms(model)
         self._counts: dict[str, int] = {}
         self._worths: dict[str, float] = {}
-        self.words = Counter(" ".join(tokens).split() if words is None else words)
+        self.words = coded.counts
         self._vocabulary = frozenset(self.words)
 
     def count(self, phrase: str) -> int:
@@ -53,15 +55,11 @@ class Wording:
 
     def _count(self, phrase: str) -> int:
         if PAIR in phrase:
-            return sum(len(spots) for spots in (pair_positions(phrase, tokens) for tokens in self._tokens))
+            return sum(len(spots) for spots in (pair_positions(phrase, tokens) for tokens in self._coded.tokens))
         words = phrase.split()
         if not self._vocabulary.issuperset(words):
             return 0
-        if len(words) == 1:
-            return self.words[phrase]
-        if words[0] in words[1:]:  # may overlap itself, which a plain count does not see
-            return sum(len(positions(phrase, tokens)) for tokens in self._tokens)
-        return self._padded.count(f" {'  '.join(words)} ")
+        return self.words[phrase] if len(words) == 1 else self._sequences.count(words)
 
     def holds(self, phrase: str) -> bool:
         """Whether it occurs at all: of a large set that is told long before it is counted."""
@@ -70,7 +68,7 @@ class Wording:
         words = phrase.split()
         if len(words) < 2 or not self._vocabulary.issuperset(words):
             return phrase in self._vocabulary
-        return f" {'  '.join(words)} " in self._padded
+        return self._sequences.holds(words)
 
     def partial(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """The worth of each phrase here, in [0, 1], shape (phrases,)."""
@@ -82,22 +80,22 @@ class Wording:
 
     def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
         """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
-        known = self._word_weights
-        return np.array([sum([known.get(word, 0.0) for word in phrase_words(p)]) for p in phrases], dtype=np.float64)
+        words = [phrase_words(phrase) for phrase in phrases]
+        weights = self._word_weights(set(chain.from_iterable(words)))
+        return np.array([sum([weights.get(word, 0.0) for word in own]) for own in words], dtype=np.float64)
 
-    @cached_property
-    def _word_weights(self) -> dict[str, float]:
+    def _word_weights(self, words: Iterable[str]) -> dict[str, float]:
+        """BM25 of those of the words that stand here."""
         known, unseen = self._model.word_ids, len(self._model.words)
-        rarity = self._model.word_idf[[known.get(word, unseen) for word in self.words]] if self.words else np.zeros(0)
-        counts, length = list(self.words.values()), self.words.total()
+        held = [word for word in words if word in self._vocabulary]
+        rarity = self._model.word_idf[np.array([known.get(word, unseen) for word in held], dtype=np.int64)]
+        counts, length = [self.words[word] for word in held], len(self._coded.words)
         weights = rarity * saturation(counts, length, self._model.average_length)
-        return dict(zip(self.words, weights.tolist(), strict=True))
+        return dict(zip(held, weights.tolist(), strict=True))
 
     @cached_property
-    def _padded(self) -> str:
-        """All tokens, each between two spaces: a phrase is found by a plain substring count."""
-        lines = "\n".join(self._tokens).replace("\n", " \n ")
-        return f" {lines.replace(' ', '  ')} "
+    def _sequences(self) -> Sequences:
+        return sequences(self._coded)
 
     def _partial(self, words: list[str], rarity: list[float]) -> float:
         if self._holds_otherwise(words):
@@ -173,6 +171,8 @@ def positions(phrase: str, tokens: str, most: int | None = None) -> list[int]:
 def pair_positions(pair: str, tokens: str) -> list[tuple[int, int]]:
     """Where a member of a pair begins with the other within reach, and how many words that member has."""
     one, other = pair.split(PAIR)
+    if one not in tokens or other not in tokens:
+        return []
     starts = [np.array(positions(member, tokens), dtype=np.int64) for member in (one, other)]
     found: dict[int, int] = {}
     for member, here, there in ((one, starts[0], starts[1]), (other, starts[1], starts[0])):

@@ -19,6 +19,7 @@ from indexer.engines.base import Groups, Reader
 from indexer.engines.salients import weighed
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.answer import SideInfo
+from worker.coded import Coded
 from worker.matching import Wording
 from worker.queries import with_every_phrase
 from worker.sides import Kind, Side, parse_search
@@ -82,17 +83,13 @@ class Resolved:
         return {phrase: score / top for phrase, score in best}
 
     @cached_property
-    def _texts(self) -> list[list[str]]:
-        return [d.tokens.split() for d in self.documents]
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The lemmas of all its documents, one after another."""
-        return self._texts[0] if len(self._texts) == 1 else list(chain.from_iterable(self._texts))
+    def coded(self) -> Coded:
+        """The lemmas of all its documents."""
+        return Coded([d.tokens for d in self.documents], self.reader.model)
 
     @cached_property
     def wording(self) -> Wording:
-        return Wording([d.tokens for d in self.documents], self.reader.model, self.words)
+        return Wording(self.coded, self.reader.model)
 
     def edges(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """BM25 of each phrase in each document of the side where its segmentation holds it, else 0.
@@ -112,10 +109,8 @@ class Resolved:
     @cached_property
     def places(self) -> NDArray[np.float64]:
         """Where each document of the side stands among the topics: unit vectors, shape (documents, dimensions)."""
-        model = self.reader.model
-        known, unseen = model.word_ids, len(model.words)
-        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
-        words = np.fromiter(map(known.get, self.words, repeat(unseen)), dtype=np.int64, count=len(self.words))
+        model, lengths = self.reader.model, self.coded.lengths
+        words = np.minimum(self.coded.numbers, len(model.words))  # what the model has not seen is all one to topics
         document = np.repeat(np.arange(len(lengths)), lengths)
         return model.topics.places(words, document, lengths).astype(np.float64)
 

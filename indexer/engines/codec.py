@@ -6,6 +6,8 @@ Weights are kept in single precision, which is what an engine computes scores in
 from __future__ import annotations
 
 import base64
+import binascii
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -36,11 +38,16 @@ def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
         document=Document.of_plain(packed),
         tokens=packed["tokens"],
         phrases=tuple(packed["phrases"]),
-        weights=tuple(np.frombuffer(base64.b64decode(packed["weights"]), dtype="<f4").tolist()),
+        weights=_weights(packed["weights"]),
         salient=StoredSalient(packed["salient"]),
         degree=packed["degree"],
         version=packed["version"],
     )
+
+
+def _weights(packed: str) -> tuple[float, ...]:
+    data = binascii.a2b_base64(packed)
+    return struct.unpack(f"<{len(data) // 4}f", data)
 
 
 def to_json(

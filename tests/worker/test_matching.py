@@ -13,9 +13,11 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.phrases.acronyms import as_lines
 from indexer.phrases.model import PhraseModel, pack
 from indexer.text import occurrences
+from worker.coded import Coded
 from worker.folding import fold
 from worker.matching import FAMILY, Wording, pair_positions, positions, related
 from worker.places import Finder, snippet
+from worker.sequences import MANY, InNumbers, InText, sequences
 
 WORDS = "web graph meta learn metalearn reinforcement rl deep personalise e mail email".split()
 words = st.sampled_from(["a", "b", "ab", "ba"])
@@ -35,12 +37,40 @@ def model(acronyms: Mapping[str, list[str]] | None = None) -> PhraseModel:
     )  # fmt: skip
 
 
+def worded(tokens: list[str], known: PhraseModel) -> Wording:
+    return Wording(Coded(tokens, known), known)
+
+
 @given(phrases, texts)
 def test_a_phrase_is_found_and_counted_where_its_words_follow_each_other(phrase: str, tokens: str) -> None:
     expected = occurrences(phrase, tokens)
     assert positions(phrase, tokens) == expected
     assert positions(phrase, tokens, 2) == expected[:2]
-    assert Wording([tokens, tokens], model()).count(phrase) == 2 * len(expected)
+    assert worded([tokens, tokens], model()).count(phrase) == 2 * len(expected)
+
+
+@given(st.lists(words | st.sampled_from(["web", "graph"]), min_size=2, max_size=3), st.lists(texts, max_size=4))
+def test_words_in_a_row_are_counted_alike_in_a_few_texts_and_in_very_many(phrase: list[str], tokens: list[str]) -> None:
+    coded = Coded([*tokens, " ".join(phrase)], model())
+    expected = sum(len(occurrences(" ".join(phrase), text)) for text in coded.tokens)
+    assert InNumbers(coded).count(phrase) == InText(coded.tokens).count(phrase) == expected
+    assert InNumbers(coded).holds(phrase) and InText(coded.tokens).holds(phrase)
+
+
+@pytest.mark.parametrize("tokens", ["web\tgraph deep", "web  graph deep", "web\u2009graph deep"])
+def test_numbers_are_not_used_where_words_are_not_parted_as_they_should_be(tokens: str) -> None:
+    coded = Coded([tokens] * MANY, model())
+    assert len(coded.words) == 3 * MANY and coded.gaps is None
+    assert isinstance(sequences(coded), InText)
+    assert isinstance(sequences(Coded(["web\ngraph deep"] * MANY, model())), InNumbers)
+
+
+def test_the_words_of_very_many_texts_are_counted_as_those_of_a_few() -> None:
+    texts = ["web unheard graph", "", "unheard\nof"]
+    few, many = Coded(texts, model()), Coded(texts * MANY, model())
+    assert {word: MANY * count for word, count in few.counts.items()} == many.counts
+    assert [many.number(word) for word in ("web", "graph", "unheard", "of")] == [0, 1, len(WORDS), len(WORDS) + 1]
+    assert many.lengths.tolist() == [3, 0, 2] * MANY
 
 
 @given(phrases, phrases, texts)
@@ -49,7 +79,7 @@ def test_a_pair_is_found_where_its_members_are_near(one: str, other: str, tokens
     assert [start for start, _ in found] == occurrences(f"{one}@@{other}", tokens)
     lines = tokens.split()
     assert all(" ".join(lines[start : start + size]) in (one, other) for start, size in found)
-    assert Wording([tokens], model()).count(f"{one}@@{other}") == len(found)
+    assert worded([tokens], model()).count(f"{one}@@{other}") == len(found)
 
 
 def test_a_long_text_is_searched_for_pairs_without_comparing_every_two_places() -> None:
@@ -58,7 +88,7 @@ def test_a_long_text_is_searched_for_pairs_without_comparing_every_two_places() 
 
 
 def test_a_phrase_does_not_cross_a_boundary_or_a_document() -> None:
-    assert Wording(["web\ngraph", "web", "graph"], model()).count("web graph") == 0
+    assert worded(["web\ngraph", "web", "graph"], model()).count("web graph") == 0
 
 
 @pytest.mark.parametrize(
@@ -83,15 +113,15 @@ def test_a_phrase_does_not_cross_a_boundary_or_a_document() -> None:
     ],
 )  # fmt: skip
 def test_a_text_may_hold_a_phrase_in_other_words(phrase: str, text: str, worth: float) -> None:
-    wording = Wording([text], model({"rl": ["reinforcement learn"]}))
+    wording = worded([text], model({"rl": ["reinforcement learn"]}))
     assert wording.partial([phrase])[0] == pytest.approx(worth)
 
 
 def test_partial_weights_are_those_of_the_words_that_are_there() -> None:
-    wording = Wording(["web web graph", "deep"], model())
+    wording = worded(["web web graph", "deep"], model())
     both, web, none = wording.weights(["web graph", "web", "rl"])
     assert both > web > none == 0
-    assert Wording([], model()).weights(["web"]).tolist() == [0.0]
+    assert worded([], model()).weights(["web"]).tolist() == [0.0]
 
 
 def analysed(text: str, tokens: str) -> AnalysedDocument:

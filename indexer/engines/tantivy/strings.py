@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+_BLOCK = 64
+"""Sorted strings from one that is kept at hand to the next."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class Strings:
     def _bytes(self) -> memoryview:
         return self.blob.data
 
+    @cached_property
+    def _starts(self) -> memoryview:
+        return self.starts.data  # a memoryview gives plain numbers, and one at a time that is quicker
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -45,14 +53,18 @@ class Strings:
 
     def position(self, string: str) -> int:
         """Where it stands, or would stand, in strings that are sorted by code point."""
-        wanted, low, high = string.encode("utf-8", "surrogatepass"), 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if bytes(self._bytes[int(self.starts[middle]) : int(self.starts[middle + 1])]) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        wanted = string.encode("utf-8", "surrogatepass")
+        block = _BLOCK * bisect_left(self._first_of_blocks, wanted)
+        low, high = max(block - _BLOCK, 0), min(block, len(self))
+        return bisect_left(range(high), wanted, low, key=self._raw)
+
+    @cached_property
+    def _first_of_blocks(self) -> list[bytes]:
+        """So that few strings need to be read to find one."""
+        return [self._raw(i) for i in range(0, len(self), _BLOCK)]
+
+    def _raw(self, i: int) -> bytes:
+        return bytes(self._bytes[self._starts[i] : self._starts[i + 1]])
 
     def find(self, string: str) -> int:
         """Its number in sorted strings, or -1."""

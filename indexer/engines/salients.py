@@ -1,0 +1,72 @@
+"""The salient phrases of a stored document, made into objects only when looked at.
+
+A comparison of two sets reads a hundred thousand of them and shows the places of a few dozen. Kept as bytes, the rest
+is nothing that the garbage collector has to go through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import Any, overload
+
+import orjson
+
+from indexer.documents import Salient
+
+
+class StoredSalient(Sequence[Salient]):
+    """Equal to a tuple of the same ones."""
+
+    __slots__ = ("_packed", "_whole", "phrases", "salience")
+
+    def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+        """``rows`` as ``codec.pack`` writes them: phrase, salience, count, places."""
+        self.phrases: tuple[str, ...] = tuple([row[0] for row in rows])
+        self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
+        self._packed = orjson.dumps(rows)
+        self._whole: tuple[Salient, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.phrases)
+
+    @overload
+    def __getitem__(self, at: int) -> Salient: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Salient, ...]: ...
+    def __getitem__(self, at: int | slice) -> Salient | tuple[Salient, ...]:
+        return self._made()[at]
+
+    def __iter__(self) -> Iterator[Salient]:
+        return iter(self._made())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._made() == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as Salient has none
+
+    def __repr__(self) -> str:
+        return repr(self._made())
+
+    def _made(self) -> tuple[Salient, ...]:
+        if self._whole is None:
+            self._whole = tuple(starmap(_salient, orjson.loads(self._packed)))
+        return self._whole
+
+
+def _salient(phrase: str, salience: float, count: int, at: Sequence[Sequence[Any]]) -> Salient:
+    return Salient(phrase, salience, count, tuple(map(tuple, at)))
+
+
+def weighed(salient: Sequence[Salient]) -> Iterable[tuple[str, float]]:
+    """Each phrase with its salience."""
+    if isinstance(salient, StoredSalient):
+        return zip(salient.phrases, salient.salience, strict=True)
+    return [(one.phrase, one.salience) for one in salient]
+
+
+def first_places(salient: Sequence[Salient], phrase: str) -> Sequence[tuple[str, int, int]]:
+    """Where the phrase stands, if it is one of them."""
+    if isinstance(salient, StoredSalient):
+        return salient[salient.phrases.index(phrase)].at if phrase in salient.phrases else ()
+    return next((one.at for one in salient if one.phrase == phrase), ())
