@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from rapidfuzz.distance import Levenshtein
 
@@ -21,31 +22,33 @@ def fold(ranked: Sequence[str], model: PhraseModel, most: int | None = None) -> 
     compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
     the rest with each other.
     """
-    short = short_forms(model)
-    kept: list[tuple[_Shape, list[str]]] = []
-    for phrase in ranked:
-        shape = _Shape(phrase, phrase.count(" "), short.get(phrase, ()))
-        for leader, others in kept:
-            if shape.may_be_near(leader) and near(phrase, leader.phrase, model):
-                others.append(phrase)
-                break
-        else:
-            if most is None or len(kept) < most:
-                kept.append((shape, []))
-    return [(leader.phrase, tuple(others)) for leader, others in kept]
+    folded: dict[str, list[str]] = {}
+    for phrase, leader in _led(ranked, model, most):
+        others = folded.setdefault(leader, [])
+        if phrase != leader:
+            others.append(phrase)
+    return [(leader, tuple(others)) for leader, others in folded.items()]
 
 
 def leaders(ranked: Sequence[str], model: PhraseModel, most: int) -> tuple[str, ...]:
     """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
+    return tuple(islice((phrase for phrase, leader in _led(ranked, model, most) if phrase == leader), most))
+
+
+def _led(ranked: Sequence[str], model: PhraseModel, most: int | None) -> Iterator[tuple[str, str]]:
+    """Each phrase with the earlier one it is a near-duplicate of, or itself; at most so many stand for themselves."""
     short = short_forms(model)
     kept: list[_Shape] = []
     for phrase in ranked:
         shape = _Shape(phrase, phrase.count(" "), short.get(phrase, ()))
-        if not any(shape.may_be_near(leader) and near(phrase, leader.phrase, model) for leader in kept):
-            kept.append(shape)
-            if len(kept) == most:
+        for leader in kept:
+            if shape.may_be_near(leader) and near(phrase, leader.phrase, model):
+                yield phrase, leader.phrase
                 break
-    return tuple(leader.phrase for leader in kept)
+        else:
+            if most is None or len(kept) < most:
+                kept.append(shape)
+                yield phrase, phrase
 
 
 def near(one: str, other: str, model: PhraseModel) -> bool:
