@@ -34,7 +34,17 @@ def test_every_error_is_drawn_in_the_tree() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "RELIABILITY.md", "docs/errors.md", "docs/running.md"]
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "RELIABILITY.md",
+        "docs/errors.md",
+        "docs/running.md",
+        "docs/backup.md",
+        "docs/upgrade.md",
+    ],
 )
 def test_commands_and_links_in_a_page_exist(page: str) -> None:
     path = ROOT / page
