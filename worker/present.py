@@ -20,8 +20,9 @@ from worker.resolve import Resolved
 from worker.spelling import Speller
 from worker.summary import summarise
 
-LEAST_SHOWN = 3
-"""A capped list leaves out what is obvious, but not below this many entries."""
+LEAST_SHOWN = {"common": 3, "distinct": 1}
+"""A capped list leaves out what is obvious, but not below this many entries. That both texts hold an obvious phrase is
+news where they share little else; that one does is not."""
 DIGITS = 6
 """Digits of scores in an answer: engines agree to about so many."""
 
@@ -82,18 +83,18 @@ class _Entries:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
         at = {phrase: n for n, phrase in enumerate(phrases)}
         folded = fold(phrases, self._model, self._cap or None)
-        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded])]
+        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
         return tuple(
             self._entry(phrase, also, int(ranked.index[at[phrase]]), float(ranked.score[at[phrase]]), where)
             for phrase, also in shown
         )
 
-    def _room(self, ranked: Ranked, ranks: list[int]) -> int:
+    def _room(self, ranked: Ranked, ranks: list[int], least: int) -> int:
         """How many entries to show: up to the cap, and of the obvious ones only so many that some stand there."""
         if not self._cap:
             return len(ranks)
         telling = len(ranks) if ranked.telling is None else sum(rank < ranked.telling for rank in ranks)
-        return min(self._cap, max(telling, LEAST_SHOWN))
+        return min(self._cap, max(telling, least))
 
     def _entry(
         self, phrase: str, also: tuple[str, ...], row: int, score: float, where: Literal["common", "distinct"]
