@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.errors import BadSetting
@@ -20,8 +20,10 @@ from indexer.phrases.corpus import Corpus, Progress, code, no_progress
 from indexer.phrases.heap import give_back
 from indexer.phrases.mining import Mined, Thresholds, mine_phrases
 from indexer.phrases.model import PhraseModel
+from indexer.phrases.processes import in_order
 from indexer.phrases.quality import good_phrases
 from indexer.phrases.reading import Reading
+from indexer.phrases.travel import arrived, travelling
 from indexer.salience import MU, K
 
 Prepared = TypeVar("Prepared")
@@ -39,6 +41,7 @@ def mine(
     mu: float = MU,
     salience: str = "default",
     thresholds: Thresholds = Thresholds(),  # noqa: B008
+    processes: int = 1,
     total: int = 0,
     progress: Progress = no_progress,
     learnt: Callable[[Corpus, Mined], None] | None = None,
@@ -50,10 +53,11 @@ def mine(
     if salience not in ("default", "paper"):
         raise BadSetting(f"no salience named {salience!r}", fix="use default or paper")
     lemmas = Lemmas(language)
-    corpus = code(documents, lemmas, progress, total)
+    corpus = code(documents, lemmas, progress, total, processes)
     lemmas.clear()
     give_back()
-    mined = mine_phrases(corpus, lemmas, good_phrases(good_phrases_file), thresholds, min_support, progress=progress)
+    titles = good_phrases(good_phrases_file)
+    mined = mine_phrases(corpus, lemmas, titles, thresholds, min_support, progress=progress, processes=processes)
     if learnt:
         learnt(corpus, mined)
     settings: dict[str, object] = {
@@ -112,13 +116,17 @@ class Analyser:
     ) -> Iterator[list[Prepared]]:
         source = iter(documents)
         parts = iter(lambda: list(islice(source, BATCH)), [])
+
         if processes < 2:
             for part in parts:
                 yield [prepare(read) for read in analyse_batch(self._reading, part)]
             return
-        from indexer.phrases.processes import spread
 
-        yield from spread(self._reading, parts, processes, prepare)
+        def work(part: list[Document]) -> list[Any]:
+            return [travelling(prepare(read)) for read in analyse_batch(self._reading, part)]
+
+        for part, ready in in_order(work, parts, processes):
+            yield [arrived(document, one) for document, one in zip(part, ready, strict=True)]
 
 
 def _as_it_is(analysed: AnalysedDocument) -> AnalysedDocument:

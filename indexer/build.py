@@ -175,6 +175,7 @@ def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _C
             min_support=analysis.min_support or None,
             k=analysis.k,
             mu=analysis.mu,
+            processes=processes,
             total=spool.count,
             progress=progress,
             learnt=lambda corpus, _: lemmas.update(corpus.lemmatised()),

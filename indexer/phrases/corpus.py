@@ -6,23 +6,28 @@ of what stands before it (one byte); lemmas and the shape of a word are tables o
 
 from __future__ import annotations
 
+import os
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import Document
 from indexer.lemmas import Lemmas
+from indexer.phrases.processes import in_order
 from indexer.phrases.spill import Spill
 from indexer.text import FIELD_START, words_and_marks
 
 Progress = Callable[[str, int, int], None]
 """Stage, done, total (0 when it is not known)."""
 
-_BATCH = 1 << 18
+_PART = 256
+"""Documents coded together."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
@@ -70,47 +75,83 @@ class _Numbers(dict[str, int]):
         return number
 
 
+class _Part(NamedTuple):
+    """Some documents in the numbers of the process that read them."""
+
+    process: int
+    new: list[str]
+    """Spellings that this process had not met before; they have its next numbers."""
+    codes: NDArray[np.int32]
+    marks: bytes
+    lengths: list[int]
+    characters: int
+
+
+class _Scanner:
+    """Splits documents into numbered words; each process has its own."""
+
+    def __init__(self) -> None:
+        self.surfaces = _Numbers()
+
+    def __call__(self, documents: list[Document]) -> _Part:
+        words: list[str] = []
+        marks = bytearray()
+        lengths: list[int] = []
+        for document in documents:
+            own, before, _ = words_and_marks(document)
+            words += own
+            marks += bytes(before[:-1])
+            lengths.append(len(own))
+        known = len(self.surfaces)
+        codes = np.fromiter(map(self.surfaces.__getitem__, words), dtype=np.int32, count=len(words))
+        new = list(islice(reversed(self.surfaces), len(self.surfaces) - known))[::-1]
+        characters = sum(len(document.title) + len(document.text) for document in documents)
+        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters)
+
+
 class _Coder:
-    """Codes words as they come, a batch at a time."""
+    """Puts the parts together. A spelling gets its number where the corpus has it first, whoever met it."""
 
     def __init__(self, lemmas: Lemmas) -> None:
         self.lemmas = lemmas
         self.surfaces = _Numbers()
         self.names = _Numbers()
-        self.lemma_of: list[int] = []
+        self.lemma_of = array("i")
+        self.number_of: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
+        """Of each process: its numbers -> ours."""
         self.codes = Spill()
         self.words = array("i")
         self.marks = bytearray()
         self.lengths = array("q")
-        self.batch: list[str] = []
+        self.characters = 0
 
-    def add(self, document: Document) -> None:
-        words, marks, _ = words_and_marks(document)
-        self.batch += words
-        self.marks += bytes(marks[:-1])
-        self.lengths.append(len(words))
-        if len(self.batch) >= _BATCH:
-            self.flush()
-
-    def flush(self) -> None:
-        codes = np.fromiter(map(self.surfaces.__getitem__, self.batch), dtype=np.int32, count=len(self.batch))
-        new = islice(self.surfaces, len(self.lemma_of), None)
-        self.lemma_of += [self.names[self.lemmas[surface]] for surface in new]
+    def add(self, part: _Part) -> None:
+        known, number_of = len(self.surfaces), self.number_of[part.process]
+        numbers = [self.surfaces[surface] for surface in part.new]
+        number_of.extend(numbers)
+        new = [surface for surface, number in zip(part.new, numbers, strict=True) if number >= known]
+        self.lemma_of.extend([self.names[self.lemmas[surface]] for surface in new])
+        codes = np.frombuffer(number_of, dtype=np.int32)[part.codes]
         self.codes.append(codes)
-        self.words.frombytes(np.array(self.lemma_of, dtype=np.int32)[codes].tobytes())
-        self.batch.clear()
+        self.words.frombytes(np.frombuffer(self.lemma_of, dtype=np.int32)[codes].tobytes())
+        self.marks += part.marks
+        self.lengths.extend(part.lengths)
+        self.characters += part.characters
 
 
-def code(documents: Iterable[Document], lemmas: Lemmas, progress: Progress = no_progress, total: int = 0) -> Corpus:
+def code(
+    documents: Iterable[Document],
+    lemmas: Lemmas,
+    progress: Progress = no_progress,
+    total: int = 0,
+    processes: int = 1,
+) -> Corpus:
     """Read the stream once; documents without a word keep their place with no tokens."""
     coder = _Coder(lemmas)
-    characters = 0
-    for number, document in enumerate(documents, start=1):
-        coder.add(document)
-        characters += len(document.title) + len(document.text)
-        if number % 1000 == 0:
-            progress("read", number, total)
-    coder.flush()
+    source = iter(documents)
+    for _, part in in_order(_Scanner(), iter(lambda: list(islice(source, _PART)), []), processes):
+        coder.add(part)
+        progress("read", len(coder.lengths), total)
     progress("read", len(coder.lengths), total or len(coder.lengths))
     coder.marks.append(FIELD_START)
     return Corpus(
@@ -121,7 +162,7 @@ def code(documents: Iterable[Document], lemmas: Lemmas, progress: Progress = no_
         words=np.frombuffer(coder.words, dtype=np.int32),
         marks=np.frombuffer(coder.marks, dtype=np.uint8),
         offsets=np.concatenate([[0], np.cumsum(np.frombuffer(coder.lengths, dtype=np.int64))]).astype(np.int64),
-        characters=characters,
+        characters=coder.characters,
     )
 
 

@@ -26,7 +26,7 @@ from indexer.phrases.keys import LOW, distinct
 from indexer.phrases.matching import uncut
 from indexer.phrases.patterns import MAX_LENGTH, frequent_patterns, support_for
 from indexer.phrases.phraseset import PhraseSet
-from indexer.phrases.quality import Judge, known_phrases, rank_prior
+from indexer.phrases.quality import judged, known_phrases, rank_prior
 from indexer.phrases.rare import RareJudge, rare_phrases
 from indexer.phrases.stopwords import stop_words
 from indexer.phrases.words import WordScores, judge_words
@@ -73,6 +73,7 @@ def mine_phrases(
     min_support: int | None = None,
     max_length: int = MAX_LENGTH,
     progress: Progress = no_progress,
+    processes: int = 1,
 ) -> Mined:
     """Patterns -> quality -> segmentation -> the phrases that stand on their own."""
     steps = 6
@@ -87,7 +88,7 @@ def mine_phrases(
     acronyms = expansions(corpus)
     heads = np.union1d(explained(acronyms, word_ids, corpus.lemmas), [name[-1] for name in good]).astype(np.int64)
     modifiers = np.unique([name[0] for name in good if len(name) > 1]).astype(np.int64)
-    words = judge_words(corpus, patterns, evidence, stop, frequency, heads, modifiers, support)
+    words = judge_words(corpus, patterns, evidence, stop, frequency, heads, modifiers, support, processes)
     scores = words.table()
     progress("phrases", 2, steps)
     several = joined(phrase_candidates(patterns, evidence, scores))
@@ -96,10 +97,10 @@ def mine_phrases(
     del patterns, word_ids
     give_back()
     positive = np.fromiter((name in good for name in spelled(corpus, several)), np.bool_, len(several.rows))
-    quality = phrase_quality(corpus, several, positive)
+    quality = phrase_quality(corpus, several, positive, processes)
     progress("phrases", 3, steps)
     candidates = phrase_set(corpus, several, quality)
-    judge = RareJudge(several.features[:, : plain_features(scores)], quality)
+    judge = RareJudge(several.features[:, : plain_features(scores)], quality, processes)
     del several
     give_back()
     rare = rare_phrases(evidence, support, scores, judge, thresholds.rare)
@@ -161,12 +162,13 @@ def word_set(corpus: Corpus, scores: WordScores, count: NDArray[np.int32], least
     )
 
 
-def phrase_quality(corpus: Corpus, several: Candidates, positive: NDArray[np.bool_]) -> NDArray[np.float32]:
+def phrase_quality(
+    corpus: Corpus, several: Candidates, positive: NDArray[np.bool_], processes: int = 1
+) -> NDArray[np.float32]:
     """Quality of the candidates, shape (candidates,): the forests' vote, less where something speaks against it."""
-    judge = Judge(several.features, positive, np.ones(len(positive), np.bool_))
-    vote = judge.score(several.features, phrase_prior(several)) * soundness(
-        several.features, usual_titles(several.features, several.count)
-    )
+    features = several.features
+    vote = judged(features, positive, np.ones(len(positive), np.bool_), phrase_prior(several), processes=processes)
+    vote = vote * soundness(features, usual_titles(features, several.count))
     seen = vote >= SEEN
     alone = np.zeros(len(vote))
     alone[seen] = segment_counts(corpus, phrase_set(corpus, several, vote).where(seen), parted=True)

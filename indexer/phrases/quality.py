@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import BadInput
 from indexer.lemmas import Lemmas
+from indexer.phrases.processes import in_order
 from indexer.text import lemmatise
 
 GOOD_LISTS = ("science", "news", "software")
@@ -54,34 +54,34 @@ def known_phrases(titles: Iterable[str], lemmas: Lemmas, word_ids: dict[str, int
     return known
 
 
-class Judge:
-    """Forests taught by examples; scores are in [0, 1]."""
+def judged(
+    features: Scores,
+    positive: NDArray[np.bool_],
+    eligible: NDArray[np.bool_],
+    prior: Scores,
+    draws: int = DRAWS,
+    processes: int = 1,
+) -> Scores:
+    """Quality in [0, 1]: the mean vote of forests; the prior counts the more the fewer examples there were.
 
-    def __init__(
-        self, features: Scores, positive: NDArray[np.bool_], eligible: NDArray[np.bool_], draws: int = DRAWS
-    ) -> None:
-        """``eligible``: may be drawn as a negative example. All arrays by candidate."""
-        self.positives = int(positive.sum())
-        self.forests: list[Any] = []
-        good, others = np.flatnonzero(positive), np.flatnonzero(eligible & ~positive)
-        if len(good) < 3 or len(others) < 10:
-            return
-        from sklearn.ensemble import ExtraTreesClassifier
+    ``eligible``: may be drawn as a negative example. All arrays by candidate.
+    """
+    good, others = np.flatnonzero(positive), np.flatnonzero(eligible & ~positive)
+    if len(good) < 3 or len(others) < 10:
+        return prior
+    from sklearn.ensemble import ExtraTreesClassifier
 
-        draw = np.random.default_rng(SEED)
-        for seed in range(draws):
-            bad = draw.choice(others, size=min(len(others), NEGATIVES), replace=False)
-            forest = ExtraTreesClassifier(TREES, min_samples_leaf=3, class_weight="balanced", random_state=seed)
-            label = np.repeat([1, 0], [len(good), len(bad)])
-            self.forests.append(forest.fit(features[np.concatenate([good, bad])], label))
+    def vote(lot: tuple[int, NDArray[np.int64]]) -> NDArray[np.float64]:
+        seed, bad = lot
+        forest = ExtraTreesClassifier(TREES, min_samples_leaf=3, class_weight="balanced", random_state=seed)
+        forest.fit(features[np.concatenate([good, bad])], np.repeat([1, 0], [len(good), len(bad)]))
+        return np.asarray(forest.predict_proba(features)[:, 1])
 
-    def score(self, features: Scores, prior: Scores) -> Scores:
-        """The forests' mean vote; the prior counts the more the fewer examples there were."""
-        if not self.forests or not len(features):
-            return prior
-        votes = sum(forest.predict_proba(features)[:, 1] for forest in self.forests) / len(self.forests)
-        trust = self.positives / (self.positives + FEW)
-        return np.asarray(trust * votes + (1 - trust) * prior, dtype=np.float32)
+    draw = np.random.default_rng(SEED)
+    lots = [draw.choice(others, size=min(len(others), NEGATIVES), replace=False) for _ in range(draws)]
+    votes = sum(vote for _, vote in in_order(vote, enumerate(lots), processes)) / draws
+    trust = len(good) / (len(good) + FEW)
+    return np.asarray(trust * votes + (1 - trust) * prior, dtype=np.float32)
 
 
 def rank_prior(signals: Sequence[tuple[Scores, float]]) -> Scores:

@@ -33,7 +33,7 @@ def rare_support(support: int) -> int:
 class RareJudge:
     """Predicts the quality of frequent candidates from the features that rare ones have too."""
 
-    def __init__(self, features: Matrix, quality: NDArray[np.float32]) -> None:
+    def __init__(self, features: Matrix, quality: NDArray[np.float32], threads: int = 1) -> None:
         self.model: Any = None
         if len(quality) < 50:
             return
@@ -41,8 +41,10 @@ class RareJudge:
 
         draw = np.random.default_rng(SEED)
         rows = np.sort(draw.permutation(len(quality))[:_EXAMPLES])
-        self.model = ExtraTreesRegressor(_TREES, min_samples_leaf=3, max_features=0.2, random_state=0)
-        self.model.fit(features[rows], quality[rows])
+        self.model = ExtraTreesRegressor(
+            _TREES, min_samples_leaf=3, max_features=0.2, random_state=0, n_jobs=threads
+        ).fit(features[rows], quality[rows])
+        self.model.n_jobs = 1  # side by side the trees' votes would be added up in any order
 
     def score(self, features: Matrix) -> NDArray[np.float32]:
         if self.model is None or not len(features):

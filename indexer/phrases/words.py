@@ -18,7 +18,7 @@ from indexer.phrases.evidence import Evidence
 from indexer.phrases.features import Candidates, column, word_candidates
 from indexer.phrases.keys import counted
 from indexer.phrases.patterns import Patterns
-from indexer.phrases.quality import Judge, rank_prior
+from indexer.phrases.quality import judged, rank_prior
 from indexer.text import Mark
 
 COMPANY = 40
@@ -88,6 +88,7 @@ def judge_words(
     heads: NDArray[np.int64],
     modifiers: NDArray[np.int64],
     support: int,
+    processes: int = 1,
 ) -> WordScores:
     """``heads``: words known to name something; ``modifiers``: words known to begin such names."""
     words = word_candidates(patterns, evidence, least=2)
@@ -97,7 +98,7 @@ def judge_words(
     for known, prior in ((heads, _prior(words)), (modifiers, np.full(len(words.rows), 0.5, np.float32))):
         score = np.zeros(len(corpus.lemmas), dtype=np.float32)
         positive = np.isin(words.rows, known) & often
-        score[words.rows] = Judge(features, positive, often, draws=_DRAWS).score(features, prior)
+        score[words.rows] = judged(features, positive, often, prior, _DRAWS, processes)
         scores.append(score)
     title = np.zeros(len(corpus.lemmas), dtype=np.float32)
     share = column(words, "title")
