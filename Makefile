@@ -10,7 +10,7 @@ CODE := indexer worker webapi deploy tests
 TYPED := indexer worker webapi deploy
 ARGS ?=
 
-.PHONY: demo test lint faults load fuzz evaluate bench lock docs screenshots clean
+.PHONY: demo test lint faults load fuzz evaluate bench lock audit docs screenshots clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/runtime.stamp
@@ -28,11 +28,13 @@ lint: .venv/dev.stamp
 faults: .venv/dev.stamp elasticsearch
 	@$(BIN)/python -m tests.faults.run $(ARGS)
 
-# A running service under load; counts errors, prints latencies.
+# A running service under load: what this machine holds for ten minutes, and twice as much. Ends with a table.
+#   make load ARGS="--minutes 1 --engine embedded --json load.json"
 load: .venv/dev.stamp elasticsearch
-	@$(BIN)/python -m pytest -W error tests/bench $(ARGS)
+	@$(BIN)/python -m tests.load.run $(ARGS)
 
 # Thousands of made-up requests against a running service: no 5xx, nothing that is not described.
+#   make fuzz ARGS="600 600 20000"   requests for each operation, seconds of chains, cases there must have been
 fuzz: .venv/dev.stamp
 	@$(BIN)/python -m tests.webapi.run_fuzz $(ARGS)
 
@@ -44,6 +46,12 @@ bench: .venv/dev.stamp elasticsearch
 
 lock: .venv/dev.stamp
 	@$(BIN)/python deploy/lock.py $(ARGS)
+
+# Known weaknesses of the locked packages. Asks a public database: without one it fails, it does not pass.
+audit: .venv/made.stamp
+	@$(BIN)/python -m venv .cache/audit
+	@.cache/audit/bin/pip install --quiet pip-audit==2.10.1
+	@.cache/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements-dev.txt $(ARGS)
 
 docs: .venv/dev.stamp
 	@$(BIN)/python deploy/write_docs.py

@@ -1,7 +1,8 @@
 """Thousands of made-up requests, alone and in chains, against a server with a worker and a Valkey.
 
-``python -m tests.webapi.run_fuzz [EXAMPLES [SECONDS]]``: requests for each operation, and how long chains of requests
-are tried, each made from the answers before it; see ``make fuzz``.
+``python -m tests.webapi.run_fuzz [EXAMPLES [SECONDS [LEAST]]]``: requests for each operation, how long chains of
+requests are tried, each made from the answers before it, and how many cases there must have been in all; see
+``make fuzz``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from tests.worker.jobs.conftest import ROOT, documents, until
 from worker.config import WorkConfig
 
 LEAST = 5000
-"""Cases below which a run proves too little."""
+"""Cases below which a run proves too little, unless told otherwise."""
 
 
-def main(examples: int, seconds: int) -> int:
+def main(examples: int, seconds: int, least: int) -> int:
     with tempfile.TemporaryDirectory() as made, ValkeyServer() as valkey:
         folder = Path(made)
         with open_engine(str(folder / "engine")) as engine:
@@ -40,8 +41,8 @@ def main(examples: int, seconds: int) -> int:
         try:
             alone, first = _fuzz(folder, served.url, "fuzzing", f"--max-examples={examples}")
             chained, second = _fuzz(folder, served.url, "stateful", f"--max-time={seconds}")
-            print(f"{alone} requests alone, {chained} in chains")
-            status = first or second or int(alone + chained < LEAST)
+            print(f"{alone} requests alone, {chained} in chains; at least {least} were wanted")
+            status = first or second or int(alone + chained < least)
         finally:
             stop(served)
             worker.terminate()
@@ -85,4 +86,4 @@ def _fuzz(folder: Path, url: str, phase: str, much: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     given = [int(argument) for argument in sys.argv[1:]]
-    sys.exit(main(*(given + [300, 300][len(given) :])))
+    sys.exit(main(*(given + [300, 300, LEAST][len(given) :])))
