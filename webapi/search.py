@@ -21,7 +21,7 @@ from webapi.context import caller, context, json_body, preferred_wait, require
 from webapi.highlight import highlights
 from webapi.search_body import Histogram, SearchPlan, Terms, read_body
 from webapi.source_search import search_source
-from webapi.why import explain_page
+from webapi.why import check_page, explain_page
 from worker.wire import dumps, loads
 
 blueprint = Blueprint("search", __name__)
@@ -46,6 +46,7 @@ def search(index: str) -> Response:
     plan = read_body(_body(), lambda words: library.spelled(index, words))
     if plan.why:
         require(who, "compare")
+        check_page(plan.size, context().settings)
     facets = sorted({one.facet for one in plan.aggregations.values() if isinstance(one, Terms)})
     intervals = list({one.interval: None for one in plan.aggregations.values() if isinstance(one, Histogram)})
     found = library.read(

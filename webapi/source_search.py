@@ -16,7 +16,7 @@ from indexer.engines.source import Source
 from indexer.errors import TooLarge
 from webapi.context import Context, require
 from webapi.source_body import SourcePlan, read_source_body
-from webapi.why import Words, explain_page
+from webapi.why import Words, check_page, explain_page
 from worker.callers import Caller
 
 _SENT = ("_id", "_score", "sort", "highlight")
@@ -57,6 +57,7 @@ def search_source(
     plan = read_source_body(body, fields.without(hidden))
     if plan.why:
         require(who, "compare")
+        check_page(plan.body["size"], within.settings)
     answer = source.search(plan.body, _readable(index, who.groups, within), who.groups)
     hits = answer["hits"]["hits"]
     attached = within.service.library.fetch(index, [hit["_id"] for hit in hits], who.groups) if hits else {}

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Hit
-from indexer.errors import UnknownDocument, UnknownJob
+from indexer.errors import TooLarge, UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
+from indexer.settings import Settings
 from webapi.gate import require
 from worker.asked import Against, AskedPage, part_id
 from worker.callers import Caller
@@ -30,6 +31,15 @@ class Words(NamedTuple):
     text: str
     """As written."""
     lemmas: Sequence[str]
+
+
+def check_page(size: int, settings: Settings) -> None:
+    """Raises TooLarge for more hits than are explained at once."""
+    if size > settings.max_hits:
+        raise TooLarge(
+            f"reasons for {size} hits are above the limit of {settings.max_hits}",
+            fix='ask for a smaller "size", or add "why": false',
+        )
 
 
 def explain_page(

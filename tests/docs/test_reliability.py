@@ -1,4 +1,4 @@
-"""Every promise of RELIABILITY.md names tests, and each of them exists."""
+"""Every promise of RELIABILITY.md and every limit of SECURITY.md names tests, and each of them exists."""
 
 from __future__ import annotations
 
@@ -8,18 +8,33 @@ from pathlib import Path
 
 import pytest
 
+from indexer.settings import Settings
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "RELIABILITY.md").read_text()
-PROMISES = [row.split(" | ") for row in re.findall(r"^\| (.+) \|$", PAGE, flags=re.MULTILINE)[2:]]
+
+
+def rows(page: str) -> list[list[str]]:
+    found = re.findall(r"^\| (.+) \|$", (ROOT / page).read_text(), flags=re.MULTILINE)
+    return [row.split(" | ") for row in found[2:]]
+
+
+PROMISES, LIMITS = rows("RELIABILITY.md"), rows("SECURITY.md")
 
 
 def test_there_are_promises() -> None:
     assert len(PROMISES) > 20 and all(len(promise) == 2 for promise in PROMISES)
 
 
-@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise[0][:60])
+def test_every_setting_that_limits_something_is_listed_with_its_refusal() -> None:
+    listed = {name for limit in LIMITS for name in re.findall(r"`(\w+)`", limit[1])}
+    assert listed <= set(Settings.model_fields)
+    assert {name for name in Settings.model_fields if name.startswith("max_")} - {"max_wait_seconds"} <= listed
+    assert all(re.match(r"413|429|504|202|none", limit[2]) for limit in LIMITS)
+
+
+@pytest.mark.parametrize("promise", [*PROMISES, *LIMITS], ids=lambda promise: promise[0][:60])
 def test_a_promise_names_tests_that_exist(promise: list[str]) -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", promise[1])
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", promise[-1])
     assert named, "no test is named"
     for file, name in named:
         tree = ast.parse((ROOT / file).read_text())

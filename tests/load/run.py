@@ -31,7 +31,7 @@ from tests.load.watching import Memory, measured, seconds_until_idle
 from webapi.client import Client
 
 INDEX = "load"
-FIRST_RATE, FACTOR, STEP = 5.0, 1.25, 10.0
+FIRST_RATE, FACTOR, STEP = 2.0, 1.4, 10.0
 WARM = 20.0
 """Seconds of traffic before anything is measured."""
 PUT_OFF = 0.02

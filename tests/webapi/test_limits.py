@@ -44,6 +44,7 @@ def limited(corpus: Path) -> Iterator[Inside]:
             "limit of 3",
         ),
         ("/v1/explanations", {"index": "papers", "query": "web", "hits": ["d1", "d2", "d3"]}, "limit of 2"),
+        ("/v1/papers/_search", {"query": {"match_all": {}}, "size": 3}, "limit of 2"),
         ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 2049}]}, "2048 bytes"),
         ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 9000}]}, "body"),
     ],
@@ -52,6 +53,11 @@ def test_what_is_too_large_is_refused(limited: Inside, path: str, body: object, 
     refused = limited.post(path, body)
     assert (refused.status_code, refused.json["code"]) == (413, "too-large")
     assert told in refused.json["detail"]
+
+
+def test_a_page_without_reasons_may_be_longer(limited: Inside) -> None:
+    found = limited.post("/v1/papers/_search", {"query": {"match_all": {}}, "size": 3, "why": False})
+    assert (found.status_code, len(found.json["hits"]["hits"])) == (200, 3)
 
 
 def test_a_search_that_selects_too_much_is_refused_once_that_is_known(corpus: Path) -> None:
