@@ -8,7 +8,7 @@ from typing import Self
 
 from tests.faults import corpus
 from tests.faults.house import PATIENCE, House, until
-from tests.load.run import Phase, complaints, holds, table, to_dict
+from tests.load.run import IDLE, Phase, complaints, holds, table, to_dict
 from tests.load.traffic import ANSWERED, KINDS, LATER, REFUSED, WRONG, Outcome, Questions, send
 from tests.load.watching import Memory, measured, seconds_until_idle
 
@@ -38,7 +38,7 @@ def test_a_full_queue_refuses_with_the_time_to_come_back(tmp_path: Path) -> None
     with Unattended(tmp_path, engine, settings={"max_queue": 1, "wait_seconds": 0}) as house:
         outcome = send(house.url, questions, rate=20, seconds=2)
     assert outcome.all.ends[REFUSED] and not outcome.all.wrong, outcome.all.wrong
-    assert not holds(outcome)
+    assert not holds(outcome, 0.0)
 
 
 class Unattended(House):
@@ -66,11 +66,13 @@ def made(rate: float = 10.0, **ends: int) -> Outcome:
     return outcome
 
 
-def phases(growth: float = 0.01, failed: int = 0, refused: int = 5, until: float = 1.0) -> list[Phase]:
+def phases(
+    growth: float = 0.01, failed: int = 0, refused: int = 5, until: float = 1.0, left: float = 0.0
+) -> list[Phase]:
     again = made(answered=100)
     again.refused_until = until
     return [
-        Phase("held", made(answered=100), {"memory growth": growth}),
+        Phase("held", made(answered=100), {"memory growth": growth, IDLE: left}),
         Phase("twice as much", made(answered=100, refused=refused)),
         Phase("the same again", again, {"failed jobs": failed}),
     ]
@@ -82,11 +84,12 @@ def test_it_complains_of_each_thing_that_is_not_well() -> None:
     assert "nothing was refused" in complaints(phases(refused=0))[0]
     assert "refused for 20 s" in complaints(phases(until=20.0))[0]
     assert "2 jobs failed" in complaints(phases(failed=2))[0]
+    assert "too much" in complaints(phases(left=30.0))[0]
     wrong = phases()
     wrong[1].outcome.by_kind["page"].wrong["500 oh"] += 3
     assert complaints(wrong) == ["twice as much: 500 oh (3 times)"]
     slow = phases()
-    slow[0].outcome = made(answered=90, later=10)
+    slow[0].outcome = made(answered=80, later=20)
     assert "too much" in complaints(slow)[0]
 
 
