@@ -69,7 +69,7 @@ def mine(
         "known_phrases": mined.known,
         "notes": [lemmas.note] if lemmas.note else [],
     }
-    return build_model(corpus, mined, settings, progress)
+    return build_model(corpus, mined, settings, progress, processes)
 
 
 class Analyser:

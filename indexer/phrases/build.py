@@ -4,53 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import PAIR
 from indexer.phrases.acronyms import as_lines
-from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches
+from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches, document_of_tokens
 from indexer.phrases.heap import give_back
 from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel, pack
 from indexer.phrases.pairs import close_pairs
 from indexer.phrases.phraseset import PhraseSet, gains
+from indexer.phrases.processes import in_order
 from indexer.phrases.reading import Reading, edges_of, weights_of
 from indexer.phrases.spelling import spellings
-from indexer.phrases.topics import PhrasePlaces, Topics, learn_topics
+from indexer.phrases.topics import PhrasePlaces, Placed, Topics, learn_topics, placed
 
 PAIR_QUALITY = 0.25
 """Both members of a pair are phrases of at least this quality."""
 
 
-def build_model(corpus: Corpus, mined: Mined, settings: Mapping[str, object], progress: Progress) -> PhraseModel:
+def build_model(
+    corpus: Corpus, mined: Mined, settings: Mapping[str, object], progress: Progress, processes: int = 1
+) -> PhraseModel:
     """Two readings of the coded corpus: one to find the pairs, one to weigh all edges."""
     phrases, vocabulary = mined.phrases, len(corpus.lemmas)
     names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
-    displays = spellings(corpus, phrases)
-    pairs = sorted(_pairs(corpus, phrases, names, vocabulary), key=lambda pair: (names[pair[0]], names[pair[1]]))
+    displays = spellings(corpus, phrases, processes)
+    pairs = sorted(
+        _pairs(corpus, phrases, names, vocabulary, processes), key=lambda pair: (names[pair[0]], names[pair[1]])
+    )
     give_back()
     draft = _draft(corpus, mined, settings, names, displays, pairs)
-    return _weighed(corpus, draft, progress)
+    return _weighed(corpus, draft, progress, processes)
 
 
-def _pairs(corpus: Corpus, phrases: PhraseSet, names: list[str], vocabulary: int) -> set[tuple[int, int]]:
+def _pairs(
+    corpus: Corpus, phrases: PhraseSet, names: list[str], vocabulary: int, processes: int
+) -> set[tuple[int, int]]:
     matcher = phrases.matcher(vocabulary)
-    pairs: set[tuple[int, int]] = set()
-    for first, last in batches(corpus):
-        words, marks = batch_tokens(corpus, first, last)
-        document = np.repeat(np.arange(last - first), np.diff(corpus.offsets[first : last + 1]))
+    good = phrases.quality >= PAIR_QUALITY
+
+    def read(batch: tuple[int, int]) -> set[tuple[int, int]]:
+        words, marks = batch_tokens(corpus, *batch)
+        document = document_of_tokens(corpus, *batch)
         found = matcher.all(words, marks)
         found = found.where(matcher.segments(len(words), found))
         _, one, other, _ = close_pairs(document[found.position], found.position, found.phrase)
-        good = phrases.quality >= PAIR_QUALITY
-        pairs |= {
+        return {
             (a, b)
             for a, b in zip(one.tolist(), other.tolist(), strict=True)
             if good[a] and good[b] and _worth(names[a], names[b])
         }
-    return pairs
+
+    return {pair for _, found in in_order(read, batches(corpus), processes) for pair in found}
 
 
 def _worth(one: str, other: str) -> bool:
@@ -96,12 +105,20 @@ def _draft(
     )
 
 
-def _weighed(corpus: Corpus, draft: PhraseModel, progress: Progress) -> PhraseModel:
+class _Weighed(NamedTuple):
+    """What a batch adds to each phrase."""
+
+    frequency: NDArray[np.int64]
+    degree: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    edges: int
+    places: Placed
+
+
+def _weighed(corpus: Corpus, draft: PhraseModel, progress: Progress, processes: int) -> PhraseModel:
     """Frequencies, degrees and background of all phrases."""
     reading = Reading(draft)
     size = len(draft.phrases)
-    frequency, degree, spread = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
-    edges = 0
     topics = learn_topics(
         corpus.words,
         corpus.offsets,
@@ -109,21 +126,32 @@ def _weighed(corpus: Corpus, draft: PhraseModel, progress: Progress) -> PhraseMo
         documents=draft.documents,
         average_length=draft.average_length,
     )
-    places = PhrasePlaces(topics, size)
-    for first, last in batches(corpus):
-        words, marks = batch_tokens(corpus, first, last)
-        lengths = np.diff(corpus.offsets[first : last + 1])
-        document = np.repeat(np.arange(last - first), lengths)
+
+    def weigh(batch: tuple[int, int]) -> _Weighed:
+        words, marks = batch_tokens(corpus, *batch)
+        document, lengths = document_of_tokens(corpus, *batch), np.diff(corpus.offsets[batch[0] : batch[1] + 1])
         found = reading.matcher.all(words, marks)
         chosen = reading.matcher.segments(len(words), found)
         here = edges_of(reading, found, chosen, document, marks)
         weight = weights_of(reading, here, words, document, lengths)
-        document_degree = np.bincount(here.document, weight, minlength=last - first)
-        frequency += np.bincount(here.phrase, minlength=size)
-        degree += np.bincount(here.phrase, weight, minlength=size)
-        spread += np.bincount(here.phrase, weight / np.sqrt(document_degree[here.document]), minlength=size)
-        edges += len(here.phrase)
-        places.add(words, document, lengths, here.document, here.phrase)
+        share = weight / np.sqrt(np.bincount(here.document, weight, minlength=len(lengths)))[here.document]
+        return _Weighed(
+            np.bincount(here.phrase, minlength=size),
+            np.bincount(here.phrase, weight, minlength=size).astype(np.float64, copy=False),
+            np.bincount(here.phrase, share, minlength=size).astype(np.float64, copy=False),
+            len(here.phrase),
+            placed(topics, words, document, lengths, here.document, here.phrase),
+        )
+
+    frequency, degree, spread = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
+    edges = 0
+    places = PhrasePlaces(topics, size)
+    for (_, last), found in in_order(weigh, batches(corpus), processes):
+        frequency += found.frequency
+        degree += found.degree
+        spread += found.spread
+        edges += found.edges
+        places.add(found.places)
         progress("weigh", last, corpus.documents)
     background = np.divide(spread, np.sqrt(degree), out=np.zeros(size), where=degree > 0)
     return replace(

@@ -181,3 +181,8 @@ def batch_tokens(corpus: Corpus, first: int, last: int) -> tuple[NDArray[np.int3
     """Words and marks of documents first to last (exclusive)."""
     start, end = int(corpus.offsets[first]), int(corpus.offsets[last])
     return corpus.words[start:end], corpus.marks[start : end + 1]
+
+
+def document_of_tokens(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
+    """The document of each of their tokens, counted from ``first``."""
+    return np.repeat(np.arange(last - first), np.diff(corpus.offsets[first : last + 1]))

@@ -26,6 +26,7 @@ from indexer.phrases.keys import LOW, distinct
 from indexer.phrases.matching import uncut
 from indexer.phrases.patterns import MAX_LENGTH, frequent_patterns, support_for
 from indexer.phrases.phraseset import PhraseSet
+from indexer.phrases.processes import in_order
 from indexer.phrases.quality import judged, known_phrases, rank_prior
 from indexer.phrases.rare import RareJudge, rare_phrases
 from indexer.phrases.stopwords import stop_words
@@ -112,7 +113,7 @@ def mine_phrases(
             *(phrase_set(corpus, found, found.features[:, 0]) for found in rare),
         ]
     )
-    kept = without_fragments(corpus, chosen, thresholds.alone)
+    kept = without_fragments(corpus, chosen, thresholds.alone, processes)
     progress("phrases", 5, steps)
     known = int(positive.sum())
     found = readings(acronyms, corpus.lemmas)
@@ -171,7 +172,9 @@ def phrase_quality(
     vote = vote * soundness(features, usual_titles(features, several.count))
     seen = vote >= SEEN
     alone = np.zeros(len(vote))
-    alone[seen] = segment_counts(corpus, phrase_set(corpus, several, vote).where(seen), parted=True)
+    alone[seen] = segment_counts(
+        corpus, phrase_set(corpus, several, vote).where(seen), parted=True, processes=processes
+    )
     whole = np.minimum(alone / np.maximum(WHOLE * several.count, 1), 1)
     return np.asarray(vote * whole, dtype=np.float32)
 
@@ -196,26 +199,32 @@ def phrase_prior(several: Candidates) -> NDArray[np.float32]:
     )
 
 
-def segment_counts(corpus: Corpus, phrases: PhraseSet, *, parted: bool = False) -> NDArray[np.int64]:
+def segment_counts(
+    corpus: Corpus, phrases: PhraseSet, *, parted: bool = False, processes: int = 1
+) -> NDArray[np.int64]:
     """How often each phrase is a segment of the best segmentation, shape (phrases,).
 
     ``parted``: an occurrence that was divided into segments counts too, only one that a segment cuts does not. A part
     of a longer name is a fragment; a name that has a shorter one in it ("offline reinforcement learning") is none.
     """
     matcher = phrases.matcher(len(corpus.lemmas))
-    alone = np.zeros(phrases.size, dtype=np.int64)
-    for first, last in batches(corpus):
-        words, marks = batch_tokens(corpus, first, last)
+
+    def count(batch: tuple[int, int]) -> NDArray[np.int64]:
+        words, marks = batch_tokens(corpus, *batch)
         found = matcher.all(words, marks)
         chosen = matcher.segments(len(words), found)
         if parted:
             chosen = uncut(len(words), found, chosen)
-        alone += np.bincount(found.phrase[chosen], minlength=phrases.size)
+        return np.bincount(found.phrase[chosen], minlength=phrases.size)
+
+    alone = np.zeros(phrases.size, dtype=np.int64)
+    for _, counts in in_order(count, batches(corpus), processes):
+        alone += counts
     return alone
 
 
-def without_fragments(corpus: Corpus, chosen: PhraseSet, least: float) -> PhraseSet:
+def without_fragments(corpus: Corpus, chosen: PhraseSet, least: float, processes: int = 1) -> PhraseSet:
     """The phrases that are a segment of their own in a fair share of their occurrences."""
-    alone = segment_counts(corpus, chosen)
+    alone = segment_counts(corpus, chosen, processes=processes)
     single = chosen.lengths == 1
     return chosen.where((alone >= np.maximum(least * chosen.count, 1)) | single)

@@ -7,26 +7,31 @@ from numpy.typing import NDArray
 
 from indexer.phrases.corpus import Corpus, batch_tokens, batches
 from indexer.phrases.phraseset import PhraseSet
+from indexer.phrases.processes import in_order
 from indexer.text import Mark, is_ideograph
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def spellings(corpus: Corpus, phrases: PhraseSet) -> list[str]:
+def spellings(corpus: Corpus, phrases: PhraseSet, processes: int = 1) -> list[str]:
     """The most frequent spelling of each phrase, the first met where two are as frequent."""
     matcher = phrases.matcher(len(corpus.lemmas))
-    names: list[NDArray[np.uint64]] = []
-    counts: list[NDArray[np.int64]] = []
-    places: list[NDArray[np.int64]] = []
-    for first, last in batches(corpus):
-        words, marks = batch_tokens(corpus, first, last)
-        start = int(corpus.offsets[first])
+
+    def read(batch: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+        words, marks = batch_tokens(corpus, *batch)
+        start = int(corpus.offsets[batch[0]])
         found = matcher.all(words, marks)
         keys = _keys(corpus.codes[start : start + len(words)], marks, found.position, found.length, found.phrase)
         unique, at, times = np.unique(keys, return_index=True, return_counts=True)
-        names.append(unique)
-        counts.append(times)
-        places.append((found.position[at] + start) << 3 | found.length[at])
+        return unique, times, (found.position[at] + start) << 3 | found.length[at]
+
+    names: list[NDArray[np.uint64]] = []
+    counts: list[NDArray[np.int64]] = []
+    places: list[NDArray[np.int64]] = []
+    for _, found in in_order(read, batches(corpus), processes):
+        names.append(found[0])
+        counts.append(found[1])
+        places.append(found[2])
         names, counts, places = _merged(names, counts, places, limit=8)
     names, counts, places = _merged(names, counts, places, limit=1)
     best = ["" for _ in range(phrases.size)]

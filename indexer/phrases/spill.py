@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 
@@ -52,5 +53,5 @@ class Spill:
         return values
 
     def _read(self, start: int, count: int) -> NDArray[np.int32]:
-        self._file.seek(0)
-        return np.fromfile(self._file, dtype=np.int32, count=count, offset=4 * start)
+        # not from where the file stands: processes that share it would move each other
+        return np.frombuffer(os.pread(self._file.fileno(), 4 * count, 4 * start), dtype=np.int32)

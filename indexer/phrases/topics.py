@@ -161,22 +161,37 @@ def _leading(back: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
     return np.asarray(left * signs, dtype=np.float32)
 
 
+class Placed(NamedTuple):
+    """Sums of the places of the documents that hold each of some phrases."""
+
+    phrases: Ints
+    sums: NDArray[np.float32]
+    """Shape (phrases, dimensions)."""
+
+
+def placed(
+    topics: Topics, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints
+) -> Placed:
+    """The phrases of a batch of documents, each where those that hold it stand."""
+    from scipy.sparse import csr_array
+
+    if topics.dimensions == 0 or len(edge_phrase) == 0:
+        return Placed(np.zeros(0, np.int64), np.zeros((0, topics.dimensions), np.float32))
+    places = topics.places(words, document, lengths)
+    phrases, row = np.unique(edge_phrase, return_inverse=True)
+    ones = np.ones(len(row), dtype=np.float32)
+    sums = csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ places
+    return Placed(phrases, sums)
+
+
 class PhrasePlaces:
     """Adds up, batch by batch, the places of the documents that hold each phrase."""
 
     def __init__(self, topics: Topics, phrases: int) -> None:
-        self.topics = topics
         self._sums = np.zeros((phrases, topics.dimensions), dtype=np.float32)
 
-    def add(self, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints) -> None:
-        from scipy.sparse import csr_array
-
-        if self.topics.dimensions == 0 or len(edge_phrase) == 0:
-            return
-        places = self.topics.places(words, document, lengths)
-        phrases, row = np.unique(edge_phrase, return_inverse=True)
-        ones = np.ones(len(row), dtype=np.float32)
-        self._sums[phrases] += csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ places
+    def add(self, placed: Placed) -> None:
+        self._sums[placed.phrases] += placed.sums
 
     def means(self, frequency: Ints) -> NDArray[np.float16]:
         """The mean place of each phrase's documents, shape (phrases, dimensions); not of length 1."""

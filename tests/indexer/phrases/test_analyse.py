@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from indexer.analyse import Analyser, mine
 from indexer.bm25 import Weigher
 from indexer.documents import PAIR, AnalysedDocument, Document
 from indexer.errors import BadInput, BadSetting
+from indexer.phrases import build, mining, spelling
+from indexer.phrases.corpus import batches
 from indexer.phrases.model import PhraseModel
 from indexer.text import occurrences
 from tests.indexer.phrases.made import TERMS, corpus
@@ -82,6 +85,16 @@ def test_what_is_made_ready_in_other_processes_comes_back_in_order(
 
 def test_the_same_documents_give_the_same_bytes(model: PhraseModel, documents: list[Document]) -> None:
     assert mine(iter(documents)).to_bytes() == model.to_bytes()
+
+
+def test_processes_share_the_mining_without_changing_it(
+    documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.phrases.corpus._PART", 7)
+    for module in (build, mining, spelling):
+        monkeypatch.setattr(module, "batches", partial(batches, tokens=500))
+    alone = mine(documents).to_bytes()
+    assert mine(documents, processes=3).to_bytes() == alone
 
 
 def test_a_stored_model_analyses_like_the_one_that_was_mined(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.phrases.topics import DIMENSIONS, PhrasePlaces, Topics, learn_topics
+from indexer.phrases.topics import DIMENSIONS, PhrasePlaces, Topics, learn_topics, placed
 
 Ints = NDArray[np.int64]
 FIELDS = 4
@@ -115,9 +115,10 @@ def test_a_phrase_stands_in_the_middle_of_its_documents() -> None:
     held = PhrasePlaces(topics, 3)
     half = int(offsets[4])
     edges = np.array([0, 0, 2]), np.array([1, 2, 3])
-    held.add(words[:half], document[:half], np.diff(offsets)[:4], edges[1], edges[0])
-    held.add(words[half:], document[half:] - 4, np.diff(offsets)[4:], np.array([0]), np.array([0]))
-    held.add(words[:0], document[:0], np.zeros(0, dtype=np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    none = np.zeros(0, dtype=np.int64)
+    held.add(placed(topics, words[:half], document[:half], np.diff(offsets)[:4], edges[1], edges[0]))
+    held.add(placed(topics, words[half:], document[half:] - 4, np.diff(offsets)[4:], np.array([0]), np.array([0])))
+    held.add(placed(topics, words[:0], document[:0], none, none, none))
     means = held.means(np.array([3, 0, 1]))
     stands = places(topics, texts)
     assert np.allclose(means[0], stands[[1, 2, 4]].mean(axis=0), atol=1e-3)
