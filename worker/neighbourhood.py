@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.engines.base import Groups, Neighbourhood, NeighbourhoodRequest, Reader
+from indexer.engines.lazily import Lazily
 from worker.candidates import Candidates
 from worker.core.graph import Subgraph
 from worker.resolve import GUEST_PREFIX, Resolved
@@ -45,7 +46,7 @@ class LocalGraph:
     graph: Subgraph
     phrases: tuple[str, ...]
     ids: tuple[str, ...]
-    titles: tuple[str, ...]
+    titles: Sequence[str]
     own_a: NDArray[np.int64]
     """Columns of side a's documents."""
     own_b: NDArray[np.int64]
@@ -96,7 +97,8 @@ def local_graph(
     for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
         edges.add_missing(side, weights)
     relevance = _first_order(edges, pair.candidates, ranking)
-    kept = _closest(edges, relevance, size, {*pair.a.columns, *pair.b.columns}, without)
+    own = dict.fromkeys(edges.at[name] for side in (pair.a, pair.b) for name in side.columns)
+    kept = _closest(edges, relevance, size, list(own), without)
     reached = found.reached if alone else int((relevance > 0).sum())
     return edges.keep(kept).graph(pair, reached)
 
@@ -125,7 +127,9 @@ class _Edges:
     """Documents and edges while the graph is put together."""
 
     ids: list[str]
-    titles: list[str]
+    at: dict[str, int]
+    """Column of each document."""
+    titles: Sequence[str]
     degrees: NDArray[np.float64]
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -139,13 +143,18 @@ class _Edges:
         rows = of_found[found.rows]
         ours = rows >= 0
         return cls(
-            list(found.ids), list(found.titles), found.degrees, rows[ours], found.columns[ours], found.weights[ours]
+            list(found.ids),
+            dict(found.at),
+            found.titles,
+            found.degrees,
+            rows[ours],
+            found.columns[ours],
+            found.weights[ours],
         )
 
     def add_missing(self, side: Resolved, weights: NDArray[np.float64]) -> None:
         """Documents of a side that the engine did not hand over: guests, and what it left out."""
-        known = set(self.ids)
-        missing = [i for i, name in enumerate(side.columns) if name not in known]
+        missing = [i for i, name in enumerate(side.columns) if name not in self.at]
         if not missing:
             return
         rows, columns = np.nonzero(weights[:, missing])
@@ -153,16 +162,19 @@ class _Edges:
         self.columns = np.concatenate([self.columns, columns + len(self.ids)])
         self.weights = np.concatenate([self.weights, weights[:, missing][rows, columns]])
         self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
+        self.at.update((side.columns[i], len(self.ids) + n) for n, i in enumerate(missing))
         self.ids += [side.columns[i] for i in missing]
-        self.titles += [side.documents[i].document.title for i in missing]
+        self.titles = _joined(self.titles, [side.documents[i].document.title for i in missing])
 
     def keep(self, columns: NDArray[np.int64]) -> _Edges:
         place = np.full(len(self.ids), -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
         inside = place[self.columns] >= 0
+        ids = [self.ids[i] for i in columns]
         return _Edges(
-            [self.ids[i] for i in columns],
-            [self.titles[i] for i in columns],
+            ids,
+            {id: i for i, id in enumerate(ids)},
+            Lazily(len(columns), lambda i: self.titles[int(columns[i])]),
             self.degrees[columns],
             self.rows[inside],
             place[self.columns[inside]],
@@ -170,7 +182,7 @@ class _Edges:
         )
 
     def graph(self, pair: Pair, reached: int) -> LocalGraph:
-        at = {id: i for i, id in enumerate(self.ids)}
+        at = self.at
         own = [np.array([at[name] for name in side.columns], dtype=np.int64) for side in (pair.a, pair.b)]
         # a guest's edges are not in the stored degrees of its phrases
         guests = {at[name] for side in (pair.a, pair.b) if side.guest for name in side.columns}
@@ -183,13 +195,18 @@ class _Edges:
             graph=Subgraph.from_edges(self.rows, self.columns, self.weights, degrees, self.degrees),
             phrases=pair.candidates.phrases,
             ids=tuple(self.ids),
-            titles=tuple(self.titles),
+            titles=self.titles,
             own_a=own[0],
             own_b=own[1],
             weights=(self.rows, self.columns, self.weights),
             reached=reached,
             left_out=max(0.0, 1.0 - float(self.weights.sum()) / total) if total > 0 else 0.0,
         )
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    first = len(one)
+    return Lazily(first + len(other), lambda i: one[i] if i < first else other[i - first])
 
 
 def _first_order(edges: _Edges, candidates: Candidates, ranking: Ranking) -> NDArray[np.float64]:
@@ -205,17 +222,18 @@ def _first_order(edges: _Edges, candidates: Candidates, ranking: Ranking) -> NDA
 
 
 def _closest(
-    edges: _Edges, relevance: NDArray[np.float64], size: int, own: set[str], without: frozenset[str]
+    edges: _Edges, relevance: NDArray[np.float64], size: int, own: list[int], without: frozenset[str]
 ) -> NDArray[np.int64]:
-    """Columns that stay: the sides' own, then the first ``size`` by relevance, ties by id."""
-    barred = own | without
-    sides = [i for i, id in enumerate(edges.ids) if id in own]
-    third = np.array([i for i, id in enumerate(edges.ids) if id not in barred], dtype=np.int64)
-    third = third[relevance[third] > 0]
+    """Columns that stay: the sides' ``own``, then the first ``size`` by relevance, ties by id."""
+    may_stay = relevance > 0
+    may_stay[[*own, *(edges.at[id] for id in without if id in edges.at)]] = False
+    third = np.flatnonzero(may_stay)
     # to 9 digits: the order in which numbers were added up must not decide
     scores = np.round(np.log(relevance[third]), 9)
     if len(third) > size:
         likely = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
         third, scores = third[likely], scores[likely]
-    ranked = sorted(zip((-scores).tolist(), [edges.ids[i] for i in third], third.tolist(), strict=True))
-    return np.array([*sides, *(i for _, _, i in ranked[:size])], dtype=np.int64)
+    order = np.argsort(-scores, kind="stable")
+    if (np.diff(scores[order]) == 0).any():
+        order = np.array(sorted(range(len(third)), key=lambda i: (-scores[i], edges.ids[third[i]])), dtype=np.int64)
+    return np.concatenate([np.sort(np.array(own, dtype=np.int64)), third[order[:size]]])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -116,12 +117,12 @@ class NeighbourhoodRequest:
     groups: Groups = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Neighbourhood:
     """Documents in order (``include`` first, then by rank) with their edges to the asked phrases."""
 
     ids: tuple[str, ...]
-    titles: tuple[str, ...]
+    titles: Sequence[str]
     """An engine may cut a title after 300 characters."""
     degrees: NDArray[np.float64]
     """Whole-corpus degree of each document, shape (documents,)."""
@@ -135,6 +136,11 @@ class Neighbourhood:
     """Edges: the engine's BM25 of the phrase in the document, without the boost."""
     reached: int
     """How many documents were reached from both sides in all (a lower bound if the engine stops counting)."""
+
+    @cached_property
+    def at(self) -> Mapping[str, int]:
+        """Column of each document."""
+        return {id: i for i, id in enumerate(self.ids)}
 
 
 class Build(ABC):

@@ -18,14 +18,14 @@ from indexer.documents import Salient
 class StoredSalient(Sequence[Salient]):
     """Equal to a tuple of the same ones."""
 
-    __slots__ = ("_packed", "_whole", "phrases", "salience")
+    __slots__ = ("_packed", "_unpacked", "phrases", "salience")
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         """``rows`` as ``codec.pack`` writes them: phrase, salience, count, places."""
         self.phrases: tuple[str, ...] = tuple([row[0] for row in rows])
         self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
         self._packed = orjson.dumps(rows)
-        self._whole: tuple[Salient, ...] | None = None
+        self._unpacked: list[list[Any]] | None = None
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -35,23 +35,24 @@ class StoredSalient(Sequence[Salient]):
     @overload
     def __getitem__(self, at: slice) -> tuple[Salient, ...]: ...
     def __getitem__(self, at: int | slice) -> Salient | tuple[Salient, ...]:
-        return self._made()[at]
+        rows = self._rows()[at]
+        return tuple(starmap(_salient, rows)) if isinstance(at, slice) else _salient(*rows)
 
     def __iter__(self) -> Iterator[Salient]:
-        return iter(self._made())
+        return starmap(_salient, self._rows())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._made() == tuple(other)
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]  # as Salient has none
 
     def __repr__(self) -> str:
-        return repr(self._made())
+        return repr(tuple(self))
 
-    def _made(self) -> tuple[Salient, ...]:
-        if self._whole is None:
-            self._whole = tuple(starmap(_salient, orjson.loads(self._packed)))
-        return self._whole
+    def _rows(self) -> list[list[Any]]:
+        if self._unpacked is None:
+            self._unpacked = orjson.loads(self._packed)
+        return self._unpacked
 
 
 def _salient(phrase: str, salience: float, count: int, at: Sequence[Sequence[Any]]) -> Salient:

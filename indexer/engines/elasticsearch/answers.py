@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from indexer.engines.base import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
 from indexer.engines.codec import unpack
-from indexer.engines.elasticsearch.bodies import boost_of, packed_source, unpack_card
+from indexer.engines.elasticsearch.bodies import boost_of, degrees_of_cards, packed_source, title_of_card
+from indexer.engines.lazily import Lazily
 from indexer.engines.names import facet_prefix
 
 
@@ -47,22 +49,24 @@ def neighbourhood(answer: Mapping[str, Any], request: NeighbourhoodRequest, phra
         else:
             del totals[name]
             unreached += 1
-    ranked = sorted(totals, key=lambda name: (-totals[name], name))[: request.limit] if included else list(totals)
+    ranked = sorted([(-total, name) for name, total in totals.items()])[: request.limit]
     chosen = set(included)
-    ids = included + [name for name in ranked[: request.limit] if name not in chosen]
+    ids = included + [name for _, name in ranked if name not in chosen]
 
-    cards = [unpack_card(hits[name]["fields"]["card"][0]) for name in ids]
+    cards = [hits[name]["fields"]["card"][0] for name in ids]
     scores_of = [hits[name].get("matched_queries", {}) for name in ids]
-    rows = np.array([int(row) for scores in scores_of for row in scores], dtype=np.int64)
+    sizes = list(map(len, scores_of))
+    edges, number = sum(sizes), {str(row): row for row in range(len(phrases))}
+    rows = np.fromiter(map(number.__getitem__, chain.from_iterable(scores_of)), dtype=np.int64, count=edges)
     boosts = np.array([boost_of(request, phrase) for phrase in phrases], dtype=np.float64)
-    boosted = np.array([score for scores in scores_of for score in scores.values()], dtype=np.float64)
+    boosted = np.fromiter(chain.from_iterable([scores.values() for scores in scores_of]), dtype=np.float64, count=edges)
     return Neighbourhood(
         ids=tuple(ids),
-        titles=tuple(title for _, title in cards),
-        degrees=np.array([degree for degree, _ in cards], dtype=np.float64),
+        titles=Lazily(len(cards), lambda i: title_of_card(cards[i])),
+        degrees=degrees_of_cards(cards),
         phrases=tuple(phrases),
         rows=rows,
-        columns=np.repeat(np.arange(len(ids), dtype=np.int64), [len(scores) for scores in scores_of]),
+        columns=np.repeat(np.arange(len(ids), dtype=np.int64), sizes),
         weights=boosted / boosts[rows],
         reached=answer.get("hits", {}).get("total", {"value": 0})["value"] - unreached,
     )

@@ -9,6 +9,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.bm25 import K1, B, phrase_words
 from indexer.documents import AnalysedDocument
 from indexer.engines import dates
@@ -103,10 +106,14 @@ def pack_card(degree: float, title: str) -> str:
     return base64.b64encode(struct.pack("<d", degree) + title[:TITLE].encode()).decode("ascii")
 
 
-def unpack_card(card: str) -> tuple[float, str]:
-    """Degree and title."""
-    data = binascii.a2b_base64(card)
-    return struct.unpack_from("<d", data)[0], str(data[8:], "utf-8")
+def degrees_of_cards(cards: Sequence[str]) -> NDArray[np.float64]:
+    """Of hundreds of cards in a few steps: the degree is in the 9 bytes (or 8 and a filler) of 12 characters."""
+    data = binascii.a2b_base64("".join([card[:12] for card in cards]).replace("=", "A"))
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, 9)[:, :8].copy().view("<f8")[:, 0].astype(np.float64)
+
+
+def title_of_card(card: str) -> str:
+    return str(binascii.a2b_base64(card)[8:], "utf-8")
 
 
 def packed_source(source: Mapping[str, Any]) -> Body:

@@ -38,16 +38,16 @@ def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequ
     reached = _reached_from_both(edges, snapshot.size, visible)
     best = _best(reached, edges, snapshot, request.limit)
     included = _included(snapshot, request.include, visible)
-    chosen = np.concatenate([included, best[~np.isin(best, included)]])
-
     column = np.full(snapshot.size, -1, dtype=np.int64)
+    column[included] = 0
+    chosen = np.concatenate([included, best[column[best] < 0]])
     column[chosen] = np.arange(len(chosen))
     columns = column[edges.documents]
     kept = np.flatnonzero(columns >= 0)
     ids, titles, degrees = snapshot.describe(chosen)
     return Neighbourhood(
         ids=tuple(ids),
-        titles=tuple(titles),
+        titles=titles,
         degrees=degrees,
         phrases=phrases,
         rows=edges.rows[kept],

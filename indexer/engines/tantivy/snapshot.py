@@ -5,6 +5,7 @@ Documents of the epoch keep their numbers; added ones are numbered after them, b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.engines.codec import may_read
+from indexer.engines.lazily import Lazily
 from indexer.engines.tantivy.delta import Delta
 from indexer.engines.tantivy.graph import Graph
 
@@ -93,16 +95,19 @@ class Snapshot:
         kept = self.graph.ids.take(numbers[numbers < len(self.graph)])
         return sorted([*kept, *self.added_ids]) if self.added_ids else kept
 
-    def describe(self, numbers: NDArray[np.int64]) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    def describe(self, numbers: NDArray[np.int64]) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
         """Ids, titles and degrees of documents, in the order given."""
         graph, old = self.graph, numbers < len(self.graph)
         if len(graph):
             some = np.where(old, numbers, 0)  # an added document is filled in below
-            ids, titles, degrees = graph.ids.take(some), graph.titles.take(some), graph.degrees[some]
+            ids, degrees = graph.ids.take(some), graph.degrees[some]
         else:
-            ids, titles, degrees = [""] * len(numbers), [""] * len(numbers), np.zeros(len(numbers))
+            ids, degrees = [""] * len(numbers), np.zeros(len(numbers))
         for i in np.flatnonzero(~old).tolist():
             ids[i] = self.added_ids[int(numbers[i]) - len(graph)]
-            document = self.delta.added[ids[i]]
-            titles[i], degrees[i] = document.title, document.degree
-        return ids, titles, degrees
+            degrees[i] = self.delta.added[ids[i]].degree
+        return ids, Lazily(len(ids), lambda i: self._title(int(numbers[i]))), degrees
+
+    def _title(self, number: int) -> str:
+        added = number - len(self.graph)
+        return self.graph.titles[number] if added < 0 else self.delta.added[self.added_ids[added]].title

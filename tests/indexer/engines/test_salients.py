@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents import Salient
@@ -17,6 +17,7 @@ def stored(salient: tuple[Salient, ...]) -> StoredSalient:
     return StoredSalient([[one.phrase, one.salience, one.count, [list(place) for place in one.at]] for one in salient])
 
 
+@settings(deadline=None)
 @given(some)
 def test_stored_ones_are_what_was_stored(salient: tuple[Salient, ...]) -> None:
     read = stored(salient)
@@ -26,6 +27,7 @@ def test_stored_ones_are_what_was_stored(salient: tuple[Salient, ...]) -> None:
     assert read != (*salient, Salient("c", 1.0, 1)) and read != "ab"
 
 
+@settings(deadline=None)
 @given(some, st.text("ab ", min_size=1))
 def test_phrases_and_places_are_told_without_making_objects(salient: tuple[Salient, ...], other: str) -> None:
     read = stored(salient)

@@ -1,0 +1,33 @@
+"""What a neighbourhood shows of a document travels in one value, and is read only as far as it is wanted."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexer.engines.elasticsearch.bodies import TITLE, degrees_of_cards, pack_card, title_of_card
+from indexer.engines.lazily import Lazily
+
+cards = st.lists(st.tuples(st.floats(0, 1e9), st.text(st.characters(exclude_categories=["Cs"]), max_size=TITLE)))
+
+
+@settings(deadline=None)
+@given(cards)
+def test_degrees_and_titles_come_back_as_they_were(documents: list[tuple[float, str]]) -> None:
+    packed = [pack_card(degree, title) for degree, title in documents]
+    assert degrees_of_cards(packed).tolist() == [degree for degree, _ in documents]
+    assert [title_of_card(card) for card in packed] == [title for _, title in documents]
+
+
+def test_only_what_is_looked_at_is_read() -> None:
+    read: list[int] = []
+
+    def name(place: int) -> str:
+        read.append(place)
+        return f"title {place}"
+
+    titles = Lazily(5, name)
+    assert len(titles) == 5 and not read
+    assert (titles[1], titles[-1], titles[2:4]) == ("title 1", "title 4", ["title 2", "title 3"])
+    assert read == [1, 4, 2, 3]
+    assert list(titles) == [f"title {place}" for place in range(5)]
