@@ -13,6 +13,7 @@ from indexer.errors import BadParameter, EpochChanged
 from worker.analysers import Analysers
 from worker.answer import Comparison
 from worker.candidates import Candidates
+from worker.collecting import collecting_later
 from worker.methods import METHODS
 from worker.methods.base import Problem, Sorting
 from worker.neighbourhood import LocalGraph, Pair, local_graph, reach
@@ -64,7 +65,9 @@ class Comparer:
             )
         pairs, found = self._in_one_epoch(questions, lambda reader: self._prepare(reader, questions))
         for question, pair in zip(questions, pairs, strict=True):
-            yield self._answer(question, pair, found, _Watch(), alone=len(questions) == 1)
+            with collecting_later():
+                answer = self._answer(question, pair, found, _Watch(), alone=len(questions) == 1)
+            yield answer
 
     def close(self) -> None:
         self.engine.close()
@@ -105,12 +108,13 @@ class Comparer:
 
     def _in_one_epoch(self, questions: Sequence[Question], step: Callable[[Reader], T]) -> T:
         """Run a step on the current epoch of the questions' index, again if another replaces it meanwhile."""
-        for _ in range(_TRIES - 1):
-            try:
-                return step(self._reader(questions))
-            except EpochChanged:
-                self._readers.pop(questions[0].index, None)
-        return step(self._reader(questions))
+        with collecting_later():
+            for _ in range(_TRIES - 1):
+                try:
+                    return step(self._reader(questions))
+                except EpochChanged:
+                    self._readers.pop(questions[0].index, None)
+            return step(self._reader(questions))
 
     def _reader(self, questions: Sequence[Question]) -> Reader:
         """One is kept until it says that its epoch is over. Who reads no document would never hear of that."""

@@ -40,9 +40,9 @@ def _led(ranked: Sequence[str], model: PhraseModel, most: int | None) -> Iterato
     short = short_forms(model)
     kept: list[_Shape] = []
     for phrase in ranked:
-        shape = _Shape(phrase, phrase.count(" "), short.get(phrase, ()))
+        shape = _Shape(phrase, short.get(phrase, ()))
         for leader in kept:
-            if shape.may_be_near(leader) and near(phrase, leader.phrase, model):
+            if shape.near(leader):
                 yield phrase, leader.phrase
                 break
         else:
@@ -51,43 +51,37 @@ def _led(ranked: Sequence[str], model: PhraseModel, most: int | None) -> Iterato
                 yield phrase, phrase
 
 
-def near(one: str, other: str, model: PhraseModel) -> bool:
-    """One inside the other (in words of the same families, too), one the acronym of the other, or two spellings."""
-    if PAIR in one or PAIR in other:
-        return set(one.split(PAIR)) == set(other.split(PAIR)) or one in other.split(PAIR) or other in one.split(PAIR)
-    if f" {one} " in f" {other} " or f" {other} " in f" {one} ":
-        return True
-    short = short_forms(model)
-    if one in short.get(other, ()) or other in short.get(one, ()) or _holds(one, other) or _holds(other, one):
-        return True
-    return Levenshtein.normalized_similarity(one.replace(" ", ""), other.replace(" ", "")) >= ALIKE
-
-
-def _holds(long: str, short: str) -> bool:
-    """Whether a phrase has every word of another, or one of its family: "large language model", "large model"."""
-    words = long.split()
-    return all(any(word == held or related(word, held) for held in words) for word in short.split())
-
-
 class _Shape:
-    """What tells most pairs of phrases apart at a glance."""
+    """A phrase ready to be compared with others, so that what tells most pairs apart is seen at a glance."""
 
-    __slots__ = ("least", "letters", "most", "phrase", "shorts", "stems")
+    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "stems", "words")
 
-    def __init__(self, phrase: str, spaces: int, shorts: Sequence[str]) -> None:
+    def __init__(self, phrase: str, shorts: Sequence[str]) -> None:
         self.phrase, self.shorts = phrase, shorts
-        self.letters = len(phrase) - spaces
-        self.stems = frozenset([word[:STEM] for word in phrase.split()])
-        # each letter more or less is an edit; a hair wider than ALIKE, which near() has the last word on
-        self.least, self.most = self.letters * ALIKE - 1e-6, self.letters / ALIKE + 1e-6
+        self.members = frozenset(phrase.split(PAIR)) if PAIR in phrase else None
+        self.words = phrase.split()
+        self.stems = frozenset([word[:STEM] for word in self.words])
+        self.joined = "".join(self.words)
+        # each letter more or less is an edit; a hair wider than ALIKE
+        self.least, self.most = len(self.joined) * ALIKE - 1e-6, len(self.joined) / ALIKE + 1e-6
 
-    def may_be_near(self, other: _Shape) -> bool:
+    def near(self, other: _Shape) -> bool:
+        """One inside the other (in words of the same families, too), one the acronym of the other, or two spellings."""
+        if self.members or other.members:
+            ours, theirs = (shape.members or {shape.phrase} for shape in (self, other))
+            return ours == theirs or self.phrase in theirs or other.phrase in ours
         return (
-            self.least <= other.letters <= self.most
-            or self.stems <= other.stems
-            or other.stems <= self.stems
-            or self.phrase in other.phrase
-            or other.phrase in self.phrase
+            (self.stems <= other.stems and _holds(other.words, self.words))
+            or (other.stems <= self.stems and _holds(self.words, other.words))
             or self.phrase in other.shorts
             or other.phrase in self.shorts
+            or (
+                self.least <= len(other.joined) <= self.most
+                and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=ALIKE) >= ALIKE
+            )
         )
+
+
+def _holds(long: Sequence[str], short: Sequence[str]) -> bool:
+    """Whether a phrase has every word of another, or one of its family: "large language model", "large model"."""
+    return all(any(word == held or related(word, held) for held in long) for word in short)

@@ -119,18 +119,24 @@ class Wording:
         """Written together or apart, or by its acronym, or as the acronym of what stands here."""
         if self._holds_joined("".join(words), apart=3):
             return True
-        longs = self._acronyms.get(words[0], ()) if len(words) == 1 else ()
-        shorts = self._short.get(" ".join(words), ())
-        return any(map(self.holds, longs)) or not self._vocabulary.isdisjoint(shorts)
+        if len(words) == 1 and any(map(self.holds, self._acronyms.get(words[0], ()))):
+            return True
+        return not self._vocabulary.isdisjoint(self._short.get(" ".join(words), ()))
 
     def _holds_joined(self, letters: str, apart: int, before: str = "") -> bool:
         """Whether ``letters`` stand here as one word, or as up to ``apart`` neighbours."""
+        if letters[:2] not in self._beginnings and letters[:1] not in self._vocabulary:
+            return False
         if letters in self._vocabulary and (not before or self.holds(f"{before} {letters}")):
             return True
         if apart < 2:
             return False
-        heads = [head for end in range(1, len(letters)) if (head := letters[:end]) in self._vocabulary]
-        return any(self._holds_joined(letters[len(h) :], apart - 1, f"{before} {h}".lstrip()) for h in heads)
+        held = self._vocabulary
+        for end in range(1, len(letters)):
+            head = letters[:end]
+            if head in held and self._holds_joined(letters[end:], apart - 1, f"{before} {head}".lstrip()):
+                return True
+        return False
 
     def _covered_by_acronyms(self, words: list[str]) -> set[int]:
         """Positions of words that an acronym of this side stands for, or whose long form stands here."""
@@ -138,12 +144,17 @@ class Wording:
         if not self._acronyms:
             return covered
         for start, word in enumerate(words):
-            if any(map(self.holds, self._acronyms.get(word, ()))):
+            if word in self._acronyms and any(map(self.holds, self._acronyms[word])):
                 covered.add(start)
             for end in range(start + 2, len(words) + 1):
-                if not self._vocabulary.isdisjoint(self._short.get(" ".join(words[start:end]), ())):
+                shorts = self._short.get(" ".join(words[start:end]))
+                if shorts and not self._vocabulary.isdisjoint(shorts):
                     covered.update(range(start, end))
         return covered
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset([word[:2] for word in self.words])
 
     @cached_property
     def _families(self) -> dict[str, list[str]]:

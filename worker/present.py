@@ -77,7 +77,7 @@ class _Entries:
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
-        self._reasoner = Reasoner(found.graph, found.problem, self._model)
+        self._reasoner = Reasoner(found.graph, found.problem, self._model, found.sorting.solved)
 
     def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]

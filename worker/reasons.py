@@ -26,6 +26,8 @@ MOST = 3
 """Bridges named for a phrase."""
 _PHRASES = 3
 """Phrases named for a bridge."""
+_LOOKED_AT = 8
+"""Phrases of a bridge among which as many as are named are looked for at first."""
 _LEAST = 1e-4
 """A smaller share is not worth a line."""
 
@@ -33,10 +35,14 @@ _LEAST = 1e-4
 class Reasoner:
     """Reasons for the implied phrases of one answer; the system is solved once, when first asked."""
 
-    def __init__(self, graph: LocalGraph, problem: Problem, model: PhraseModel) -> None:
+    def __init__(
+        self, graph: LocalGraph, problem: Problem, model: PhraseModel, solved: Relevance | None = None
+    ) -> None:
+        """``solved``: what the method has solved already."""
         self._graph = graph
         self._model = model
         self._problem = problem
+        self._given = solved
         self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
 
     def reasons(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
@@ -61,13 +67,22 @@ class Reasoner:
         """A third document with the phrases that make it relevant to the side, the strongest first."""
         parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
         parts[row] = 0.0
-        names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0)]
-        return Bridge(
-            self._graph.ids[document], self._graph.titles[document], leaders(names, self._model, _PHRASES), share
-        )
+        return Bridge(self._graph.ids[document], self._graph.titles[document], self._strongest(parts), share)
+
+    def _strongest(self, parts: Floats) -> tuple[str, ...]:
+        """The phrases of the largest parts, without near-duplicates: most often they are among the first few."""
+        found: tuple[str, ...] = ()
+        for most in (_LOOKED_AT, None):
+            names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0, most)]
+            found = leaders(names, self._model, _PHRASES)
+            if len(found) == _PHRASES or most is None or len(names) < most:
+                break
+        return found
 
     @cached_property
     def _solved(self) -> Relevance:
+        if self._given is not None:
+            return self._given
         problem, graph = self._problem, self._graph.graph
         alpha = problem.parameters.alpha
         seeds = pair_seeds(graph, problem.side_a, problem.side_b, alpha=alpha)

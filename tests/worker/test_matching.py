@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
@@ -49,6 +49,7 @@ def test_a_phrase_is_found_and_counted_where_its_words_follow_each_other(phrase:
     assert worded([tokens, tokens], model()).count(phrase) == 2 * len(expected)
 
 
+@settings(deadline=None)  # the first one loads scipy
 @given(st.lists(words | st.sampled_from(["web", "graph"]), min_size=2, max_size=3), st.lists(texts, max_size=4))
 def test_words_in_a_row_are_counted_alike_in_a_few_texts_and_in_very_many(phrase: list[str], tokens: list[str]) -> None:
     coded = Coded([*tokens, " ".join(phrase)], model())

@@ -36,6 +36,8 @@ class Calibration:
     """What relevance was multiplied by, shape (2K,); 1 where there is no kappa or no relevance."""
     alone: Relevance
     """The solution with lambda = 0, on the scale; exact where the graph is small."""
+    unscaled: Relevance
+    """The same before scaling."""
 
     def relative(self, f: Floats) -> Floats:
         """Scaled relevance (P, 2K) in units of an average salient phrase of its side."""
@@ -53,10 +55,10 @@ def calibrate(graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameter
     means = mean_over(found.f, np.concatenate([in_a, in_b], axis=1))
     factors = np.ones_like(means)
     if p.kappa is None:
-        return Calibration(seeds, means, factors, found)
+        return Calibration(seeds, means, factors, found, found)
     np.divide(p.kappa, means, out=factors, where=means > 0)
     alone = Relevance(found.f * factors, found.g * factors, found.iterations)
-    return Calibration(seeds.scaled(factors), means, factors, alone)
+    return Calibration(seeds.scaled(factors), means, factors, alone, found)
 
 
 def log_margin(scores: Floats, cut: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 
 from worker.core.graph import Flags, Floats, Indices, Subgraph
 from worker.core.parameters import DEFAULT, Parameters
+from worker.core.propagation import Relevance
 from worker.core.seeds import Side
 
 FLOATS = (
@@ -152,6 +153,8 @@ class Sorting:
     rounds: int = 0
     """Outer rounds."""
     notes: tuple[str, ...] = ()
+    solved: Relevance | None = None
+    """Relevance with lambda = 0 and no background, not scaled, where the method has solved that exactly."""
 
 
 class Method(Protocol):

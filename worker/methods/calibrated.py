@@ -65,6 +65,7 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
         iterations=iterations,
         rounds=rounds,
         notes=tuple(problem.parameters.notes()),
+        solved=ready.calibration.unscaled if ready.graph.dense and not problem.parameters.delta else None,
     )
 
 
