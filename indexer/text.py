@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 from typing import NamedTuple
 
 from indexer.documents import PAIR, Document
@@ -153,13 +153,14 @@ class Parsed:
 
     def places(self) -> list[Place]:
         """Where each token stands, in order."""
-        title, text = self.pieces
-        return [*_spans("title", title), *_spans("text", text)]
+        begin, end = self.spans()
+        fields = chain(repeat("title", self.title), repeat("text"))
+        return list(zip(fields, begin, end, strict=False))
 
-
-def _spans(field: str, pieces: list[str]) -> Iterator[Place]:
-    ends = list(accumulate(map(len, pieces)))
-    return zip(repeat(field), ends[0::2], ends[1::2], strict=False)
+    def spans(self) -> tuple[list[int], list[int]]:
+        """Where each token begins and ends in its field, in order."""
+        title, text = (list(accumulate(map(len, pieces))) for pieces in self.pieces)
+        return title[0:-1:2] + text[0:-1:2], title[1::2] + text[1::2]
 
 
 def parse(document: Document) -> Parsed:

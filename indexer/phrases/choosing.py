@@ -36,9 +36,10 @@ class Occurrences:
         keys = document << 32 | phrase
         return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
 
-    def place(self, row: int, spans: list[Place]) -> Place:
-        field, begin, _ = spans[self.first[row]]
-        return field, begin, spans[self.last[row]][2]
+    def place(self, row: int, title: int, spans: tuple[list[int], list[int]]) -> Place:
+        """Where it stands in a document whose title has so many tokens."""
+        first = self.first[row]
+        return "title" if first < title else "text", spans[0][first], spans[1][self.last[row]]
 
 
 class Phrases(NamedTuple):
@@ -102,7 +103,8 @@ def _salient(reading: Reading, phrases: Phrases, seen: Occurrences, batch: Batch
     picked = select_many(spelled, [phrases.scores[part] for part in parts], members, reading.k, reading.mu)
     salient = []
     for d, part in enumerate(parts):
-        spans, rows, scores = batch.parsed[d].places(), phrases.rows[part].tolist(), phrases.scores[part].tolist()
+        title, spans = batch.parsed[d].title, batch.parsed[d].spans()
+        rows, scores = phrases.rows[part].tolist(), phrases.scores[part].tolist()
         own: list[Salient] = []
         for i in picked[d]:
             first, last = rows[i]
@@ -110,7 +112,9 @@ def _salient(reading: Reading, phrases: Phrases, seen: Occurrences, batch: Batch
             count = last - first
             if i in members[d]:
                 where, count = [rows[member][0] for member in members[d][i]], int(phrases.edges.times[part][i])
-            own.append(Salient(spelled[d][i], scores[i], count, tuple([seen.place(row, spans) for row in where])))
+            own.append(
+                Salient(spelled[d][i], scores[i], count, tuple([seen.place(row, title, spans) for row in where]))
+            )
         salient.append(tuple(own))
     return salient
 

@@ -29,10 +29,10 @@ def expansions(corpus: Corpus, longest: int = 5) -> Counter[tuple[int, ...]]:
     for position, surface_code in _acronyms(corpus, opened, acronym):
         initials = letters[surface_code]
         start = position - len(initials)
-        if start >= 0 and not (corpus.marks[start + 1 : position] & Mark.BOUNDARY).any():
-            words = corpus.words[start:position].tolist()
-            if all(corpus.lemmas[w][0] == letter for w, letter in zip(words, initials, strict=True)):
-                found[tuple(words)] += 1
+        words = corpus.words[max(start, 0) : position].tolist()
+        spelled = "".join([corpus.lemmas[word][0] for word in words])
+        if spelled == initials and not (corpus.marks[start + 1 : position] & Mark.BOUNDARY).any():
+            found[tuple(words)] += 1
     return found
 
 

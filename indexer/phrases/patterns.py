@@ -163,22 +163,25 @@ def _count(
     keys = at[positions].astype(np.int64)
     keys <<= 32
     keys |= words[positions + n]
-    names, counts = _frequent(np.sort(keys), support)
-    row = np.searchsorted(names, keys)
-    row[row == len(names)] = 0
-    known = names[row] == keys if len(names) else np.zeros(len(keys), dtype=np.bool_)
-    where, row = positions[known], row[known]
-    longer[where] = base + row
-    suffixes = np.empty(len(names), dtype=np.int32)
-    suffixes[row] = at[where + 1]
-    return counts, (names >> 32).astype(np.int32), suffixes
+    order = np.argsort(keys)  # sorted, equal keys stand together; which of them comes first does not matter
+    keys = keys[order]
+    first, counts = _frequent(keys, support)
+    where = order[np.repeat(first, counts) + _within(counts)]
+    longer[positions[where]] = np.repeat(np.arange(base, base + len(first), dtype=np.int32), counts)
+    return counts, (keys[first] >> 32).astype(np.int32), at[positions[order[first]] + 1]
 
 
 def _frequent(ordered: NDArray[np.int64], support: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The keys that occur ``support`` times or more among ordered ones, and how often each does."""
+    """Of the keys that occur ``support`` times or more among ordered ones: where each stands first, and how often."""
     new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(ordered)).astype(np.int32)
     frequent = counts >= support
-    return ordered[starts[frequent]], counts[frequent]
+    return starts[frequent], counts[frequent]
+
+
+def _within(counts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """0, 1, ... for each of some counts, one after the other."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
