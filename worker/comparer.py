@@ -16,6 +16,8 @@ from worker.candidates import Candidates
 from worker.collecting import collecting_later
 from worker.methods import METHODS
 from worker.methods.base import Problem, Sorting
+from worker.methods.calibrated import measured
+from worker.methods.relevance import prepare
 from worker.neighbourhood import LocalGraph, Pair, local_graph, reach
 from worker.posing import pose
 from worker.present import Found, present
@@ -104,7 +106,8 @@ class Comparer:
         watch.lap("solve")
         answer = present(question, Found(pair, graph, problem, sorting))
         watch.lap("evidence")
-        return replace(answer, stats=replace(answer.stats, ms=watch.ms))
+        answer.stats.ms.update(watch.ms)
+        return answer
 
     def _in_one_epoch(self, questions: Sequence[Question], step: Callable[[Reader], T]) -> T:
         """Run a step on the current epoch of the questions' index, again if another replaces it meanwhile."""
@@ -147,8 +150,9 @@ def _sort(question: Question, pair: Pair, graph: LocalGraph) -> tuple[Problem, S
     problem = pose(pair, graph, parameters, whole_members=literal, counted=question.method in READS_COUNTS)
     if question.method in READS_NEIGHBOURS:
         problem = replace(problem, texts=_texts(pair, graph, question.groups))
-    sorting = METHODS[question.method].sort(problem)
-    return problem, ranked_for_a_query(problem, sorting, query) if query else sorting
+    if query:  # in an order of its own
+        return problem, ranked_for_a_query(problem, measured(problem, prepare(problem, question.method)), query)
+    return problem, METHODS[question.method].sort(problem)
 
 
 def _query(question: Question, pair: Pair) -> Literal["a", "b"] | None:

@@ -42,6 +42,7 @@ class Wording:
         self._acronyms = model.acronyms
         self._short = short_forms(model)
         self._counts: dict[str, int] = {}
+        self._partials: dict[str, float] = {}
         self._worths: dict[str, float] = {}
         self.words = coded.counts
         self._vocabulary = frozenset(self.words)
@@ -71,12 +72,18 @@ class Wording:
         return self._sequences.holds(words)
 
     def partial(self, phrases: Sequence[str]) -> NDArray[np.float64]:
-        """The worth of each phrase here, in [0, 1], shape (phrases,)."""
+        """The worth of each phrase here, in [0, 1], shape (phrases,); remembered, as the hits of a page share many."""
+        new = [phrase for phrase in phrases if phrase not in self._partials]
+        if new:
+            self._partials.update(zip(new, self._worth(new), strict=True))
+        return np.array([self._partials[phrase] for phrase in phrases], dtype=np.float64)
+
+    def _worth(self, phrases: Sequence[str]) -> list[float]:
         words = [phrase_words(phrase) for phrase in phrases]
         known, unseen = self._model.word_ids, len(self._model.words)
         numbers = np.array([known.get(word, unseen) for own in words for word in own], dtype=np.int64)
         rarity = iter(self._model.word_idf[numbers].tolist())
-        return np.array([self._partial(own, list(islice(rarity, len(own)))) for own in words], dtype=np.float64)
+        return [self._partial(own, list(islice(rarity, len(own)))) for own in words]
 
     def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
         """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""

@@ -134,6 +134,10 @@ class Ranked:
         return self.index.size
 
 
+NONE = Ranked(np.zeros(0, dtype=np.int64), np.zeros(0))
+"""An empty list."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sorting:
     """Three disjoint lists. Arrays run over ``phrases``."""

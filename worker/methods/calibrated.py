@@ -16,6 +16,7 @@ such *obvious* phrases stand at the end of their list, and so does a single word
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from indexer.documents import PAIR
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
-from worker.methods.base import Problem, Ranked, Sorting
+from worker.methods.base import NONE, Problem, Ranked, Sorting
 from worker.methods.lists import ranked
 from worker.methods.relevance import Prepared
 
@@ -50,18 +51,29 @@ CERTAIN = 4.0
 
 def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     """Common from the cut on, or in both texts; the rest is distinct of its side."""
-    f, iterations, rounds = _relevance(problem, ready)
-    margin = margins(problem, f)
+    found = measured(problem, ready)
+    margin = found.margin
     common = (margin >= 0) & problem.candidates
-    relevance = ready.calibration.relative(f)
-    return Sorting(
-        phrases=problem.phrases,
+    return replace(
+        found,
         common=_rank(problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=margin < SURE),
         distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), DISTINCT),
         distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), DISTINCT),
+    )
+
+
+def measured(problem: Problem, ready: Prepared) -> Sorting:
+    """Relevance and margins of all candidates, which are on no list yet."""
+    f, iterations, rounds = _relevance(problem, ready)
+    relevance = ready.calibration.relative(f)
+    return Sorting(
+        phrases=problem.phrases,
+        common=NONE,
+        distinct_a=NONE,
+        distinct_b=NONE,
         relevance_a=relevance[:, 0],
         relevance_b=relevance[:, 1],
-        margin=margin,
+        margin=margins(problem, f),
         iterations=iterations,
         rounds=rounds,
         notes=tuple(problem.parameters.notes()),
