@@ -15,40 +15,50 @@ ALIKE = 0.85
 """Levenshtein similarity from which two phrases are spellings of one."""
 
 
-def fold(ranked: Sequence[str], model: PhraseModel, most: int | None = None) -> list[tuple[str, tuple[str, ...]]]:
-    """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
+class Folder:
+    """Folds the lists of one answer, in which the same phrases come up again and again."""
 
-    Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
-    compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
-    the rest with each other.
-    """
-    folded: dict[str, list[str]] = {}
-    for phrase, leader in _led(ranked, model, most):
-        others = folded.setdefault(leader, [])
-        if phrase != leader:
-            others.append(phrase)
-    return [(leader, tuple(others)) for leader, others in folded.items()]
+    def __init__(self, model: PhraseModel) -> None:
+        self._short = short_forms(model)
+        self._shapes: dict[str, _Shape] = {}
 
+    def fold(self, ranked: Sequence[str], most: int | None = None) -> list[tuple[str, tuple[str, ...]]]:
+        """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
 
-def leaders(ranked: Sequence[str], model: PhraseModel, most: int) -> tuple[str, ...]:
-    """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
-    return tuple(islice((phrase for phrase, leader in _led(ranked, model, most) if phrase == leader), most))
+        Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
+        compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
+        the rest with each other.
+        """
+        folded: dict[str, list[str]] = {}
+        for phrase, leader in self._led(ranked, most):
+            others = folded.setdefault(leader, [])
+            if phrase != leader:
+                others.append(phrase)
+        return [(leader, tuple(others)) for leader, others in folded.items()]
 
+    def leaders(self, ranked: Sequence[str], most: int) -> tuple[str, ...]:
+        """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
+        return tuple(islice((phrase for phrase, leader in self._led(ranked, most) if phrase == leader), most))
 
-def _led(ranked: Sequence[str], model: PhraseModel, most: int | None) -> Iterator[tuple[str, str]]:
-    """Each phrase with the earlier one it is a near-duplicate of, or itself; at most so many stand for themselves."""
-    short = short_forms(model)
-    kept: list[_Shape] = []
-    for phrase in ranked:
-        shape = _Shape(phrase, short.get(phrase, ()))
-        for leader in kept:
-            if shape.near(leader):
-                yield phrase, leader.phrase
-                break
-        else:
-            if most is None or len(kept) < most:
-                kept.append(shape)
-                yield phrase, phrase
+    def _led(self, ranked: Sequence[str], most: int | None) -> Iterator[tuple[str, str]]:
+        """Each phrase with the earlier one it is near to, or itself; at most so many stand for themselves."""
+        kept: list[_Shape] = []
+        for phrase in ranked:
+            shape = self._shape(phrase)
+            for leader in kept:
+                if shape.near(leader):
+                    yield phrase, leader.phrase
+                    break
+            else:
+                if most is None or len(kept) < most:
+                    kept.append(shape)
+                    yield phrase, phrase
+
+    def _shape(self, phrase: str) -> _Shape:
+        shape = self._shapes.get(phrase)
+        if shape is None:
+            shape = self._shapes[phrase] = _Shape(phrase, self._short.get(phrase, ()))
+        return shape
 
 
 class _Shape:

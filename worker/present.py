@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
-from worker.folding import fold
+from worker.folding import Folder
 from worker.methods.base import Problem, Ranked, Sorting
 from worker.neighbourhood import LocalGraph, Pair
 from worker.nested import relevance_by_words
@@ -74,15 +74,21 @@ class _Entries:
         self._a, self._b = found.pair.a, found.pair.b
         self._in_a, self._in_b = Finder(self._a, "a"), Finder(self._b, "b")
         self._sorting, self._candidates = found.sorting, found.pair.candidates
+        self._linked = [
+            set(np.flatnonzero(edges.any(axis=1)).tolist())
+            for edges in (self._candidates.edges_a, self._candidates.edges_b)
+        ]
+        """Of each side, the candidates that have an edge to it."""
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
-        self._reasoner = Reasoner(found.graph, found.problem, self._model, found.sorting.solved)
+        self._folder = Folder(self._model)
+        self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved)
 
     def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
         at = {phrase: n for n, phrase in enumerate(phrases)}
-        folded = fold(phrases, self._model, self._cap or None)
+        folded = self._folder.fold(phrases, self._cap or None)
         shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
         return tuple(
             self._entry(phrase, also, int(ranked.index[at[phrase]]), float(ranked.score[at[phrase]]), where)
@@ -121,9 +127,9 @@ class _Entries:
     def _relevance(self, phrase: str, side: Resolved, given: float, count: int) -> float:
         """As the method has it; of a phrase that stands there without an edge to it, by its words."""
         row = self._row.get(phrase)
-        edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
-        if not count or row is None or (given > 0 and edges[row].any()):
+        if not count or row is None or (given > 0 and row in self._linked[side is not self._a]):
             return _rounded(given)
+        edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
         return _rounded(max(given, relevance_by_words(side, edges, self._candidates, row)))
 
 

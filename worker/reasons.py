@@ -12,13 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from indexer.phrases.model import PhraseModel
 from worker.answer import Bridge, Reasons
 from worker.core.graph import Floats
 from worker.core.propagation import Relevance, propagate_exactly
 from worker.core.seeds import pair_seeds
 from worker.core.shares import document_shares, relevance_shares
-from worker.folding import leaders
+from worker.folding import Folder
 from worker.methods.base import Problem
 from worker.neighbourhood import LocalGraph
 
@@ -35,12 +34,10 @@ _LEAST = 1e-4
 class Reasoner:
     """Reasons for the implied phrases of one answer; the system is solved once, when first asked."""
 
-    def __init__(
-        self, graph: LocalGraph, problem: Problem, model: PhraseModel, solved: Relevance | None = None
-    ) -> None:
+    def __init__(self, graph: LocalGraph, problem: Problem, folder: Folder, solved: Relevance | None = None) -> None:
         """``solved``: what the method has solved already."""
         self._graph = graph
-        self._model = model
+        self._folder = folder
         self._problem = problem
         self._given = solved
         self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
@@ -74,7 +71,7 @@ class Reasoner:
         found: tuple[str, ...] = ()
         for most in (_LOOKED_AT, None):
             names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0, most)]
-            found = leaders(names, self._model, _PHRASES)
+            found = self._folder.leaders(names, _PHRASES)
             if len(found) == _PHRASES or most is None or len(names) < most:
                 break
         return found

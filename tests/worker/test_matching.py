@@ -14,7 +14,7 @@ from indexer.phrases.acronyms import as_lines
 from indexer.phrases.model import PhraseModel, pack
 from indexer.text import occurrences
 from worker.coded import Coded
-from worker.folding import fold
+from worker.folding import Folder
 from worker.matching import FAMILY, Wording, pair_positions, positions, related
 from worker.places import Finder, snippet
 from worker.sequences import MANY, InNumbers, InText, sequences
@@ -161,7 +161,7 @@ def test_near_duplicates_stand_beside_the_first_of_them() -> None:
         "y@@x",
         "x",
     ]
-    assert fold(ranked, acronyms) == [
+    assert Folder(acronyms).fold(ranked) == [
         ("deep web graph", ("web graph", "graph", "deep web graphs")),
         ("rl", ("reinforcement learn",)),
         ("mail", ()),
@@ -171,7 +171,7 @@ def test_near_duplicates_stand_beside_the_first_of_them() -> None:
 
 @given(st.lists(phrases, unique=True, max_size=8), st.integers(0, 8))
 def test_cutting_a_ranked_list_changes_nothing_of_what_stays(ranked: list[str], size: int) -> None:
-    whole, part = fold(ranked, model()), fold(ranked[:size], model())
+    whole, part = Folder(model()).fold(ranked), Folder(model()).fold(ranked[:size])
     assert [leader for leader, _ in part] == [leader for leader, _ in whole][: len(part)]
 
 

@@ -14,6 +14,7 @@ from worker.answer import Entry
 from worker.comparer import Comparer
 from worker.core.graph import Subgraph
 from worker.core.seeds import Side
+from worker.folding import Folder
 from worker.methods.base import Problem
 from worker.neighbourhood import LocalGraph
 from worker.reasons import Reasoner
@@ -84,14 +85,14 @@ def test_a_phrase_that_words_alone_speak_for_says_so(embedded: Engine) -> None:
         "side_a": Side([0]),
         "side_b": Side([1]),
     }
-    model = embedded.open(INDEX).model
+    folder = Folder(embedded.open(INDEX).model)
     lonely = Problem(phrases=[IMPLIED], **found)
-    assert Reasoner(graph, lonely, model).reasons(IMPLIED, "b").to_dict() == {"own": 0.0, "via": [], "rest": 1.0}
+    assert Reasoner(graph, lonely, folder).reasons(IMPLIED, "b").to_dict() == {"own": 0.0, "via": [], "rest": 1.0}
     worded = Problem(phrases=[IMPLIED], partial_b=np.array([2.0]), **found)
-    assert Reasoner(graph, worded, model).reasons(IMPLIED, "b").to_dict() == {
+    assert Reasoner(graph, worded, folder).reasons(IMPLIED, "b").to_dict() == {
         "own": 0.0,
         "via": [],
         "rest": 0.0,
         "partial": 1.0,
     }
-    assert Reasoner(graph, worded, model).reasons("not in the graph", "b").rest == 1.0
+    assert Reasoner(graph, worded, folder).reasons("not in the graph", "b").rest == 1.0

@@ -58,8 +58,7 @@ def document_shares(graph: Subgraph, f: Floats, g: Floats, document: int, alpha:
 
 def _take(parts: Floats, documents: ArrayLike) -> float:
     """Remove the documents from the parts and return what they had."""
-    chosen = np.zeros(parts.size, dtype=bool)
-    chosen[np.asarray(documents, dtype=np.int64)] = True
+    chosen = np.sort(np.asarray(documents, dtype=np.int64))  # the order of a sum must not depend on how they are named
     amount = float(parts[chosen].sum())
     parts[chosen] = 0.0
     return amount
