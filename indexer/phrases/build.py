@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel, pack
 from indexer.phrases.pairs import close_pairs
 from indexer.phrases.phraseset import PhraseSet, gains
-from indexer.phrases.processes import in_order
+from indexer.phrases.processes import beside, in_order
 from indexer.phrases.reading import Reading, edges_of, weights_of
 from indexer.phrases.spelling import spellings
 from indexer.phrases.topics import PhrasePlaces, Placed, Topics, learn_topics, placed
@@ -29,22 +30,32 @@ PAIR_QUALITY = 0.25
 def build_model(
     corpus: Corpus, mined: Mined, settings: Mapping[str, object], progress: Progress, processes: int = 1
 ) -> PhraseModel:
-    """Two readings of the coded corpus: one to find the pairs, one to weigh all edges."""
-    phrases, vocabulary = mined.phrases, len(corpus.lemmas)
+    """Readings of the coded corpus: one for spellings, one to find the pairs, one to weigh all edges."""
+    phrases = mined.phrases
     names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
-    displays = spellings(corpus, phrases, processes)
-    pairs = sorted(
-        _pairs(corpus, phrases, names, vocabulary, processes), key=lambda pair: (names[pair[0]], names[pair[1]])
-    )
+    with beside(partial(_topics, corpus, mined), processes) as topics:
+        displays = spellings(corpus, phrases, processes)
+        found = _pairs(corpus, phrases, names, processes)
+    pairs = sorted(found, key=lambda pair: (names[pair[0]], names[pair[1]]))
     give_back()
     draft = _draft(corpus, mined, settings, names, displays, pairs)
-    return _weighed(corpus, draft, progress, processes)
+    return _weighed(corpus, draft, topics(), progress, processes)
 
 
-def _pairs(
-    corpus: Corpus, phrases: PhraseSet, names: list[str], vocabulary: int, processes: int
-) -> set[tuple[int, int]]:
-    matcher = phrases.matcher(vocabulary)
+def _topics(corpus: Corpus, mined: Mined) -> Topics:
+    held, average = _size(corpus)
+    frequency = mined.document_frequency
+    return learn_topics(corpus.words, corpus.offsets, frequency, documents=held, average_length=average)
+
+
+def _size(corpus: Corpus) -> tuple[int, float]:
+    """Documents that hold any token, and their mean length."""
+    held = int((np.diff(corpus.offsets) > 0).sum())
+    return held, corpus.tokens / held if held else 0.0
+
+
+def _pairs(corpus: Corpus, phrases: PhraseSet, names: list[str], processes: int) -> set[tuple[int, int]]:
+    matcher = phrases.matcher(len(corpus.lemmas))
     good = phrases.quality >= PAIR_QUALITY
 
     def read(batch: tuple[int, int]) -> set[tuple[int, int]]:
@@ -81,11 +92,11 @@ def _draft(
     lengths = np.concatenate([phrases.lengths, [len(words) for words in spelled]]).astype(np.int64)
     size = phrases.size + len(pairs)
     pair_quality = np.array([np.sqrt(phrases.quality[a] * phrases.quality[b]) for a, b in pairs], dtype=np.float32)
-    held = int((np.diff(corpus.offsets) > 0).sum())
+    held, average_length = _size(corpus)
     return PhraseModel(
         settings=settings,
         documents=held,
-        average_length=corpus.tokens / held if held else 0.0,
+        average_length=average_length,
         phrases=names + [f"{names[a]}{PAIR}{names[b]}" for a, b in pairs],
         displays=displays + [f"{displays[a]} + {displays[b]}" for a, b in pairs],
         frequency=np.zeros(size, dtype=np.int32),
@@ -115,17 +126,10 @@ class _Weighed(NamedTuple):
     places: Placed
 
 
-def _weighed(corpus: Corpus, draft: PhraseModel, progress: Progress, processes: int) -> PhraseModel:
+def _weighed(corpus: Corpus, draft: PhraseModel, topics: Topics, progress: Progress, processes: int) -> PhraseModel:
     """Frequencies, degrees and background of all phrases."""
     reading = Reading(draft)
     size = len(draft.phrases)
-    topics = learn_topics(
-        corpus.words,
-        corpus.offsets,
-        draft.word_frequency,
-        documents=draft.documents,
-        average_length=draft.average_length,
-    )
 
     def weigh(batch: tuple[int, int]) -> _Weighed:
         words, marks = batch_tokens(corpus, *batch)

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
@@ -65,3 +66,17 @@ def in_order(work: Callable[[Part], Done], parts: Iterator[Part], processes: int
                 yield done()
         while waiting:
             yield done()
+
+
+@contextmanager
+def beside(work: Callable[[], Done], processes: int) -> Iterator[Callable[[], Done]]:
+    """Has ``work`` done by another process while the block runs, if there may be one; gives what returns its result."""
+    if processes < 2:
+        yield work
+        return
+
+    def begin(_: None) -> Done:
+        return work()
+
+    with ProcessPoolExecutor(1, get_context("fork"), initializer=_start, initargs=(begin, os.getpid())) as pool:
+        yield pool.submit(_call, None).result
