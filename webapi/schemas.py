@@ -104,7 +104,7 @@ class Options(Strict):
     delta: Number | None = Field(default=None, ge=0, le=1e6)
     gamma: Number | None = Field(default=None, gt=0, le=1e6)
     kappa: Number | None = Field(default=None, gt=0, le=1e6)
-    cut: Number | None = Field(default=None, ge=-100, le=100, description="What an implied phrase must reach")
+    cut: Number | None = Field(default=None, ge=0, le=100, description="What an implied phrase must reach")
     word_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of being worded differently")
     topic_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of the same topics")
 

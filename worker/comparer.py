@@ -50,7 +50,12 @@ class Comparer:
 
     def compare(self, question: Question, progress: Progress | None = None) -> Comparison:
         """The answer, all of it from one epoch."""
-        return self._in_one_epoch([question], lambda reader: self._compare(reader, question, progress or _silent))
+        (answer,) = self.compare_as([question], progress)
+        return answer
+
+    def compare_as(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Comparison]:
+        """The answers to one question that is to be shown in several ways (cap, candidates), found once."""
+        return self._in_one_epoch(questions, lambda reader: self._compare(reader, questions, progress or _silent))
 
     def explain(self, questions: Sequence[Question]) -> Iterator[Comparison]:
         """The answers to many questions about one index, for one caller, each as it is ready.
@@ -68,20 +73,20 @@ class Comparer:
         pairs, found = self._in_one_epoch(questions, lambda reader: self._prepare(reader, questions))
         for question, pair in zip(questions, pairs, strict=True):
             with collecting_later():
-                answer = self._answer(question, pair, found, _Watch(), alone=len(questions) == 1)
+                (answer,) = _answers([question], pair, found, _Watch(), alone=len(questions) == 1)
             yield answer
 
     def close(self) -> None:
         self.engine.close()
 
-    def _compare(self, reader: Reader, question: Question, progress: Progress) -> Comparison:
-        watch = _Watch()
+    def _compare(self, reader: Reader, questions: Sequence[Question], progress: Progress) -> list[Comparison]:
+        watch, question = _Watch(), questions[0]
         (pair,) = self._pairs(reader, [question])
         watch.lap("fetch")
         progress(0.3, "fetched both sides")
         found = None if question.full else reach(reader, [pair], size=question.neighbours, groups=question.groups)
         progress(0.8, "reached the neighbourhood")
-        return self._answer(question, pair, found, watch)
+        return _answers(questions, pair, found, watch, alone=True)
 
     def _prepare(self, reader: Reader, questions: Sequence[Question]) -> tuple[list[Pair], Neighbourhood]:
         pairs = self._pairs(reader, questions)
@@ -96,18 +101,6 @@ class Comparer:
             Pair(a, b, Candidates.of(a, b, question.k))
             for question, a, b in zip(questions, found[::2], found[1::2], strict=True)
         ]
-
-    def _answer(
-        self, question: Question, pair: Pair, found: Neighbourhood | None, watch: _Watch, *, alone: bool = True
-    ) -> Comparison:
-        graph = _graph(question, pair, found, alone=alone)
-        watch.lap("neighbourhood")
-        problem, sorting = _sort(question, pair, graph)
-        watch.lap("solve")
-        answer = present(question, Found(pair, graph, problem, sorting))
-        watch.lap("evidence")
-        answer.stats.ms.update(watch.ms)
-        return answer
 
     def _in_one_epoch(self, questions: Sequence[Question], step: Callable[[Reader], T]) -> T:
         """Run a step on the current epoch of the questions' index, again if another replaces it meanwhile."""
@@ -132,6 +125,22 @@ class Comparer:
 def _apart(one: Question, other: Question) -> bool:
     """Whether two questions cannot share what is read for them."""
     return one.full or (one.index, one.groups) != (other.index, other.groups)
+
+
+def _answers(
+    shown: Sequence[Question], pair: Pair, found: Neighbourhood | None, watch: _Watch, *, alone: bool
+) -> list[Comparison]:
+    """What is found about a pair, shown in every way that is asked for."""
+    question = shown[0]
+    graph = _graph(question, pair, found, alone=alone)
+    watch.lap("neighbourhood")
+    problem, sorting = _sort(question, pair, graph)
+    watch.lap("solve")
+    answers = [present(one, Found(pair, graph, problem, sorting)) for one in shown]
+    watch.lap("evidence")
+    for answer in answers:
+        answer.stats.ms.update(watch.ms)
+    return answers
 
 
 def _graph(question: Question, pair: Pair, found: Neighbourhood | None, *, alone: bool) -> LocalGraph:

@@ -26,7 +26,7 @@ MODEL_OPTIONS = {
     "delta": (0.0, 1e6),
     "gamma": (1e-3, 1e3),
     "kappa": (1e-3, 1e6),
-    "cut": (-100.0, 100.0),
+    "cut": (0.0, 100.0),
     "word_weight": (0.0, 100.0),
     "topic_weight": (0.0, 100.0),
 }

@@ -64,8 +64,8 @@ def evaluate_keywords(
     steps = {run.name: (0, 0) for run in runs}
     for done, pair in enumerate(pairs):
         for run in runs:
-            whole = _answer(comparer, index, pair, run, cap=0)
-            listed = listing(whole, _answer(comparer, index, pair, run, cap=CAP))
+            whole, capped = _answers(comparer, index, pair, run)
+            listed = listing(whole, capped)
             inner, outer = steps[run.name]
             steps[run.name] = max(inner, whole.stats.iterations), max(outer, whole.stats.rounds)
             tallies[run.name].add(pair.a.document.id, pair.b.document.id, pair.labels, listed, frequent)
@@ -117,10 +117,15 @@ def listing(answer: Comparison, capped: Comparison) -> Listed:
     )
 
 
-def _answer(comparer: Comparer, index: str, pair: Pair, run: Run, cap: int) -> Comparison:
+def _answers(comparer: Comparer, index: str, pair: Pair, run: Run) -> list[Comparison]:
+    """Uncapped with candidates, and as a reader gets it."""
     a, b = (Side.document(gold.document.id) for gold in (pair.a, pair.b))
-    options = {"cap": cap, "candidates": cap == 0, **dict(run.changes)}
-    return comparer.compare(comparer.question(index, a, b, method=run.method, preset=run.preset, options=options))
+    shown: tuple[dict[str, object], ...] = ({"cap": 0, "candidates": True}, {"cap": CAP})
+    questions = [
+        comparer.question(index, a, b, method=run.method, preset=run.preset, options={**how, **dict(run.changes)})
+        for how in shown
+    ]
+    return comparer.compare_as(questions)
 
 
 def cosine(comparer: Comparer, index: str, pair: Pair) -> float:

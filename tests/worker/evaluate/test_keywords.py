@@ -77,7 +77,12 @@ def test_a_varied_parameter_gives_rows_of_its_own(local: Comparer, pairs: list[P
     plain = [Run("cda", "default"), Run("containment", "default")]
     runs = [*plain, *varied(plain, "cut", [0.16, 50.0])]
     rows = evaluate_keywords(local, INDEX, pairs, runs, resamples=2)["rows"]
-    assert [row["name"] for row in rows] == ["cda/default", "containment", "cda/default cut=0.16", "cda/default cut=50.0"]
+    assert [row["name"] for row in rows] == [
+        "cda/default",
+        "containment",
+        "cda/default cut=0.16",
+        "cda/default cut=50.0",
+    ]
     figures = [row["figures"] for row in rows]
     assert figures[2] == figures[0], "the preset's own value changes nothing"
     assert figures[0]["implied_share"] > 0, "a shown phrase that one text lacks counts as implied"
