@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Hit
-from indexer.errors import TooLarge, UnknownDocument, UnknownJob
+from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
 from indexer.settings import Settings
 from webapi.gate import require
@@ -45,15 +45,19 @@ def check_page(size: int, settings: Settings) -> None:
 def explain_page(
     desk: Desk, index: str, words: Words, hits: Sequence[Hit], caller: Caller, wait: float
 ) -> list[dict[str, Any]]:
-    """One ``why`` for each hit; never later than ``wait`` seconds, what is not ready by then is provisional."""
+    """One ``why`` for each hit; never later than ``wait`` seconds. What is not ready by then is provisional, and so is
+    all where nothing can be handed in: hits without reasons are better than no hits."""
     require(caller, "compare")
     model = desk.service.library.current(index).model
-    documents = [hit.document for hit in hits]
-    pages = {name: _page(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
-    deadline = time.monotonic() + wait
-    looks = {name: _wait(desk, page, caller, deadline) for name, page in pages.items()}
-    ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
-    rough = _provisional(documents, words.lemmas, model, caller)
+    rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
+    try:
+        pages = {name: _page(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
+        deadline = time.monotonic() + wait
+        looks = {name: _wait(desk, page, caller, deadline) for name, page in pages.items()}
+        ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
+    except Unavailable as error:
+        told = {"state": "unavailable", "code": error.code, "detail": error.outside or str(error), "provisional": True}
+        return [{**told, **lists, "href": {}} for lists in rough]
     return [_why(n, hit.id, pages, ready, rough[n]) for n, hit in enumerate(hits)]
 
 

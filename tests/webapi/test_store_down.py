@@ -45,6 +45,11 @@ def test_hot_answers_outlive_the_store_and_cold_ones_are_503_until_it_is_back(
         assert (cold.status, cold.json()["code"]) == (503, "store-unavailable")
         assert int(cold.headers["retry-after"]) > 0
         assert client.request("GET", "/v1/comparisons/unknown").status == 503
+        page = client.request("POST", "/v1/papers/_search", {"query": {"match_all": {}}, "size": 2})
+        assert page.status == 200, "no reasons are no reason to show no hits"
+        whys = [hit["why"] for hit in page.json()["hits"]["hits"]]
+        assert [(why["state"], why["code"]) for why in whys] == [("unavailable", "store-unavailable")] * 2
+        assert all(why["provisional"] and "common" in why and "distinct" in why for why in whys)
         ready = client.request("GET", "/readyz")
         assert ready.status == 503 and ready.json()["checks"] == {"store": "store-unavailable", "engine": "ok"}
         assert client.request("GET", "/healthz").status == 200
