@@ -81,7 +81,9 @@ class Settings(BaseSettings):
     min_support: int = Field(
         0, ge=0, description="Times a phrase must occur to be considered; 0: 10, and fewer in a small corpus"
     )
-    index_processes: int = Field(0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one a core")
+    index_processes: int = Field(
+        0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one a core"
+    )
     k: int = Field(30, ge=1, le=500, description="Salient phrases kept for each document")
     mu: float = Field(3.0, ge=0, le=100, description="How strongly salient phrases avoid looking alike; 0 turns it off")
 

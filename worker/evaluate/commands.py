@@ -70,13 +70,14 @@ def _presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
 @click.option("--random", "at_random", is_flag=True, help="Random pairs instead of pairs that share a keyword.")
 @vary_option
+@click.option("--plot", type=click.File("w", lazy=True), help="Draw what was varied, as SVG.")
 @_run_options
 @json_option
 @debug_option
 def keywords_command(
     keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, index: str, pairs: int, half: str,
     at_random: bool, vary: list[tuple[str, list[object]]], methods: tuple[str, ...], presets: tuple[str, ...],
-    seed: int, as_json: bool, **given: str | None,
+    seed: int, plot: TextIO | None, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
     """How methods sort and show author keywords."""
     from indexer.progress import progress_bar
@@ -95,6 +96,10 @@ def keywords_command(
             Comparer(engine), name, drawn, runs, seed=seed,
             progress=lambda done, total: bars("compare", done, total),
         )  # fmt: skip
+    if plot:
+        from worker.evaluate.chart import draw
+
+        plot.write(draw(found))
     _print(found | {"index": name, "half": half, "seed": seed}, KEYWORD_COLUMNS, as_json)
     return 0
 

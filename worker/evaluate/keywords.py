@@ -81,7 +81,8 @@ def evaluate_keywords(
 def _row(run: Run, tallies: dict[str, Tally], cosines: list[float], resamples: int, seed: int) -> dict[str, Any]:
     tally, base = tallies[run.name], tallies.get("containment")
     drawn = tally.samples(resamples, seed)
-    row: dict[str, Any] = {"name": run.name, "method": run.method, "preset": run.preset, "figures": tally.figures()}
+    row: dict[str, Any] = {"name": run.name, "method": run.method, "preset": run.preset, "changes": dict(run.changes)}
+    row["figures"] = tally.figures()
     row["intervals"] = {name: interval([d[name] for d in drawn]) for name in MAIN} if drawn else {}
     if drawn and base is not None and base is not tally:
         against = base.samples(resamples, seed)
