@@ -42,6 +42,7 @@ COMMANDS: dict[str, Place] = {
     "compare": Place("worker.commands", "Say what two documents share and what sets each apart."),
     "evaluate": Place("worker.evaluate.commands", "Measure quality: methods, masked phrases, mined phrases."),
     "bench": Place("worker.bench.commands", "Measure speed, both sides of every ratio in one run."),
+    "feedback": Place("worker.commands", "Show what readers said of phrases."),
     "worker": Place("worker.commands", "Run a worker that computes what the service asks for."),
     "serve": Place("webapi.commands", "Serve the HTTP API and the search page."),
     "keys": Place("webapi.commands_keys", "Make, list and remove API keys of the service."),

@@ -61,7 +61,8 @@ def understood(body: ExplanationBody, who: Caller) -> AskedPage:
         raise TooLarge(f"{len(body.hits)} hits are above the limit of {most}", fix="ask for fewer at a time")
     against: Against = body.against or ("query" if body.query is not None else "document")
     if against in ("query", "document") and getattr(body, against) is None:
-        raise BadParameter(f"against {against!r} needs a {against}", fix=f"add {against!r}, or choose page or above")
+        said = f"against {against!r} needs a {against}" if body.against else "the page is compared with nothing"
+        raise BadParameter(said, fix="add query or document, or choose against page or above")
     hits = tuple(dict.fromkeys(body.hits))
     return AskedPage(body.index, hits, against, body.query, body.document, who.groups)
 

@@ -200,5 +200,6 @@ def parsed(model: type[M], body: bytes) -> M:
 
 def _misfit(one: dict[str, Any]) -> dict[str, str]:
     at = "/".join(str(part) for part in one["loc"])
-    detail = str(one["msg"]).removeprefix("Value error, ")
+    known = {"extra_forbidden": "not known here; /docs lists what is", "too_short": "one at least is needed"}
+    detail = known.get(str(one["type"])) or str(one["msg"]).removeprefix("Value error, ")
     return {"at": f"/{at}" if at else "", "detail": detail}

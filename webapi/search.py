@@ -15,10 +15,11 @@ from indexer.documents import AnalysedDocument
 from indexer.engines import dates
 from indexer.engines.base import Hit, SearchResult, Selection
 from indexer.engines.intervals import iso
-from indexer.errors import BadParameter, BadRequest, TooLarge
+from indexer.errors import BadParameter, TooLarge
 from webapi.answers import JSON
 from webapi.context import caller, context, json_body, preferred_wait, require
 from webapi.highlight import highlights
+from webapi.problems import Invalid
 from webapi.search_body import Histogram, SearchPlan, Terms, read_body
 from webapi.source_search import search_source
 from webapi.why import check_page, explain_page
@@ -76,7 +77,7 @@ def _body() -> object:
     try:
         return loads(json_body() or b"{}")
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is not JSON: {error}", fix='send an object such as {"size": 10}') from None
+        raise Invalid([{"at": "", "detail": f"the body is not JSON: {error}"}]) from None
 
 
 def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

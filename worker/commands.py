@@ -10,6 +10,7 @@ from indexer.options import (
     engine_option,
     index_option,
     print_json,
+    print_table,
     setting_option,
     setting_options,
 )
@@ -54,6 +55,29 @@ def compare_command(
         click.echo(show.markdown(answer.to_dict()))
     else:
         show.print_columns(answer.to_dict())
+    return 0
+
+
+@command("feedback")
+@index_option
+@setting_option("redis_url", metavar="URL")
+def feedback_command(index: str, as_json: bool, **given: str | None) -> int:
+    """Show what readers said of the phrases of an index's comparisons, oldest first: data for an evaluation."""
+    from indexer.settings import load_settings
+    from worker.feedback import recorded
+    from worker.jobs_redis import connect
+    from worker.keys import RedisKeys
+
+    settings = load_settings(**given)
+    with connect(settings.redis_url.get_secret_value()) as client:
+        said = list(recorded(RedisKeys(client), index))
+    if as_json:
+        print_json({"index": index, "feedback": said})
+    elif said:
+        columns = ("phrase", "useful", "a", "b", "method", "preset")
+        print_table(columns, [[str(one.get(name, "")) for name in columns] for one in said])
+    else:
+        click.echo("nothing was said yet")
     return 0
 
 

@@ -1,4 +1,7 @@
-"""A folder of .txt, .md and .html files, one document a file; the id is its path in the folder."""
+"""A folder of .txt, .md and .html files, one document a file.
+
+The id is its path in the folder; the title is what the file calls itself, never the name of the file: that is no text.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 
 from indexer.errors import BadInput
 from indexer.readers.jsonlines import Row
-from indexer.readers.markup import html_text, markdown_text
+from indexer.readers.markup import html_text, markdown_text, plain_text
 from indexer.readers.records import BadRecord
 
 SUFFIXES = (".txt", ".md", ".html", ".htm")
@@ -50,5 +53,5 @@ def read_file(path: Path, name: str, max_bytes: int) -> Row:
     elif suffix == ".md":
         title, text = markdown_text(text)
     else:
-        title, text = "", text.replace("\r\n", "\n")
-    return 0, {"id": name, "title": title or path.stem, "text": text}, name
+        title, text = plain_text(text)
+    return 0, {"id": name, "title": title, "text": text}, name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+LONGEST_TITLE = 120
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
 _BLOCKS = frozenset(
     "address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
@@ -70,3 +71,12 @@ def markdown_text(page: str) -> tuple[str, str]:
 def _tidy(text: str) -> str:
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def plain_text(text: str) -> tuple[str, str]:
+    """Title and text: a short first line with nothing under it is a title."""
+    text = text.replace("\r\n", "\n")
+    first, _, rest = text.lstrip("\n").partition("\n")
+    if rest.startswith("\n") and rest.strip() and len(first) <= LONGEST_TITLE:
+        return first.strip(), rest.strip("\n")
+    return "", text

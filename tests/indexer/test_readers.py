@@ -16,7 +16,7 @@ from indexer.errors import BadInput, BadParameter
 from indexer.readers import FieldMap, Rejects, read_documents
 from indexer.readers.dates import normal_date
 from indexer.readers.files import bounded_lines
-from indexer.readers.markup import html_text, markdown_text
+from indexer.readers.markup import html_text, markdown_text, plain_text
 
 
 def read(path: Path, maps: Sequence[str] = (), max_bytes: int = 10_000) -> tuple[list[Document], list[tuple[int, str]]]:
@@ -88,7 +88,7 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
     (tmp_path / "d.bin").write_text("unread")
     found, rejected = read(tmp_path)
     assert rejected == []
-    assert [(d.id, d.title) for d in found] == [("a.md", "The A page"), ("c.txt", "c"), ("sub/b.html", "B page")]
+    assert [(d.id, d.title) for d in found] == [("a.md", "The A page"), ("c.txt", ""), ("sub/b.html", "B page")]
     assert found[2].text == "Some bold words"
     assert "code" not in found[0].text and "Read this." in found[0].text
 
@@ -258,3 +258,16 @@ def test_markdown_loses_its_marks_but_not_its_words() -> None:
     title, text = markdown_text("---\nx: 1\n---\n## Big *news* ##\n**bold** and `code` ![pic](a.png)\n~~~\nx\n~~~\nend")
     assert title == "Big *news*"
     assert text.split() == ["Big", "*news*", "bold", "and", "code", "pic", "end"]
+
+
+@pytest.mark.parametrize(
+    ("written", "title", "text"),
+    [
+        ("On bees\n\nBees dance.\n", "On bees", "Bees dance."),
+        ("Bees dance.\nThey do.\n", "", "Bees dance.\nThey do.\n"),
+        ("Bees dance.\n\n", "", "Bees dance.\n\n"),
+        (f"{'Bees ' * 40}\n\nDance.", "", f"{'Bees ' * 40}\n\nDance."),
+    ],
+)
+def test_a_short_line_that_stands_alone_is_the_title_of_a_plain_text(written: str, title: str, text: str) -> None:
+    assert plain_text(written) == (title, text)

@@ -30,6 +30,10 @@ from worker.methods.relevance import Prepared
 
 FREQUENT = 0.01
 """A phrase in a larger share of the documents is obvious unless it is salient."""
+FEW = 5
+"""A phrase of no more documents than these is never obvious, however small the corpus."""
+NOISE = 0.003
+"""Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
 
 
 class Telling(NamedTuple):
@@ -83,16 +87,16 @@ def measured(problem: Problem, ready: Prepared) -> Sorting:
 
 def margins(problem: Problem, f: Floats) -> Floats:
     """How far above (>= 0) or below the cut each phrase is, (P,); ``f`` (P, 2) is relevance to a and b."""
-    of_a = _evidence(problem, problem.in_a, f[:, 1], problem.worded_b, problem.topic_b)
-    of_b = _evidence(problem, problem.in_b, f[:, 0], problem.worded_a, problem.topic_a)
+    of_a = _evidence(problem, problem.in_a, problem.in_b, f[:, 1], problem.worded_b, problem.topic_b)
+    of_b = _evidence(problem, problem.in_b, problem.in_a, f[:, 0], problem.worded_a, problem.topic_a)
     cut = problem.parameters.cut_at(problem.documents)
     either = np.where(problem.in_b, of_b, of_a)
     value = np.where(problem.in_a & problem.in_b, np.maximum(of_a, of_b), either) - cut
     return np.where(problem.shared, np.maximum(value, CERTAIN), value)
 
 
-def _evidence(problem: Problem, own: Flags, relevance: Floats, worded: Floats, topic: Floats) -> Floats:
-    """Evidence that the other side is about each of a side's ``own`` phrases, (P,)."""
+def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, worded: Floats, topic: Floats) -> Floats:
+    """Evidence that the side of the ``others`` is about each of a side's ``own`` phrases, (P,)."""
     alone = own & ~problem.shared
     # one more average phrase on each: below the average, small differences are noise
     usual = float(relevance[alone].mean()) if alone.any() else 0.0
@@ -101,7 +105,8 @@ def _evidence(problem: Problem, own: Flags, relevance: Floats, worded: Floats, t
     weights = problem.parameters
     evidence = graph + weights.word_weight * worded + weights.topic_weight * topic
     # where no path leads, being about the same field is no evidence; other words for the same thing are
-    return np.where((relevance > 0) | (worded >= 1), evidence, -CERTAIN)
+    noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
+    return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
 
 
 def _certainty(margin: Floats) -> Floats:
@@ -136,7 +141,7 @@ def _rank(
     """By score, what tells little last: phrases of many documents, and bare words, of too little salience, and what
     is ``doubtful``."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
-    frequent = problem.frequency > FREQUENT * problem.documents
+    frequent = problem.frequency > max(FREQUENT * problem.documents, FEW)
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
     obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word)) | doubtful
     first = ranked(problem.phrases, chosen & ~obvious, score)

@@ -220,3 +220,11 @@ def test_a_pair_stands_where_both_members_do() -> None:
 def test_the_cosine_of_nothing_is_zero() -> None:
     assert cosine({}, {"a": 1.0}) == 0.0
     assert cosine({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 2.0}) == pytest.approx(1.0)
+
+
+def test_in_a_small_corpus_nothing_is_obvious_and_a_trace_of_relevance_is_none() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS)
+    sorting = method("cda").sort(replace(problem, salience_a=problem.salience_a / 2, salience_b=problem.salience_b / 2))
+    assert (sorting.distinct_a.telling, sorting.distinct_b.telling) == (1, 1), "though in over 1 % of eight documents"
+    margin = dict(zip(sorting.phrases, sorting.margin, strict=True))
+    assert margin["hub"] < -3 < margin["crawl"], "a ten-thousandth of what every document would get"
