@@ -201,9 +201,11 @@ class Hrefs(Reply):
 
 
 class WhyReply(Reply):
-    state: Literal["done", "pending", "not-indexed", "changed"] = Field(
-        description="not-indexed and changed: the source of an attached index has another document than was attached"
+    state: Literal["done", "pending", "unavailable", "not-indexed", "changed"] = Field(
+        description="unavailable: reasons cannot be had now; "
+        "not-indexed and changed: the source of an attached index has another document than was attached"
     )
+    code: str | None = Field(default=None, description="Of the error, where reasons are unavailable")
     detail: str | None = Field(default=None, description="Why there are no reasons")
     provisional: bool | None = Field(default=None, description="By containment alone, until the comparison is done")
     common: list[BriefPhrase] | None = Field(default=None, description="Shared with the query")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ from worker.desk import Desk, Look, Ticket
 from worker.jobs import OPEN
 from worker.spelling import Speller
 from worker.wire import loads
+
+log = logging.getLogger(__name__)
 
 _SHOWN = 3
 _LISTS: Mapping[str, tuple[Against, str]] = {"common": ("query", "common"), "distinct": ("page", "distinct_a")}
@@ -49,15 +52,17 @@ def explain_page(
     all where nothing can be handed in: hits without reasons are better than no hits."""
     require(caller, "compare")
     model = desk.service.library.current(index).model
-    rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
+    documents = [hit.document for hit in hits]
     try:
         pages = {name: _page(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
         deadline = time.monotonic() + wait
         looks = {name: _wait(desk, page, caller, deadline) for name, page in pages.items()}
         ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
     except Unavailable as error:
+        log.warning("a page is shown without reasons: %s: %s", error.code, error)
         told = {"state": "unavailable", "code": error.code, "detail": error.outside or str(error), "provisional": True}
-        return [{**told, **lists, "href": {}} for lists in rough]
+        return [{**told, **lists, "href": {}} for lists in _provisional(documents, words.lemmas, model, caller)]
+    rough = _provisional(documents, words.lemmas, model, caller)
     return [_why(n, hit.id, pages, ready, rough[n]) for n, hit in enumerate(hits)]
 
 

@@ -14,8 +14,8 @@ def collecting_later() -> Iterator[None]:
     Threads may overlap: whoever began with collection on turns it on again, so that it is never off for good.
     """
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_on:

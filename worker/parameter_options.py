@@ -9,12 +9,14 @@ import click
 from worker.question import MODEL_OPTIONS
 
 
-def _values(written: str, example: str) -> tuple[str, list[object]]:
+def _values(written: str, example: str, known: Sequence[str]) -> tuple[str, list[object]]:
     """``NAME=VALUE,VALUE`` -> the name, and values as numbers where they are."""
     name, equals, values = written.partition("=")
     if not name or not equals or not values:
         raise click.BadParameter(f"{written!r} is not {example}")
-    return name, [_number(value) for value in values.split(",")]
+    if name not in known:
+        raise click.BadParameter(f"no parameter named {name!r}; use one of {', '.join(known)}")
+    return name, [_number(value) for value in dict.fromkeys(values.split(","))]
 
 
 def _number(written: str) -> object:
@@ -27,12 +29,13 @@ def _number(written: str) -> object:
 
 
 def _each(context: click.Context, option: click.Parameter, written: Sequence[str]) -> dict[str, object]:
-    found = dict(_values(one, "NAME=VALUE, such as lambda=0.1") for one in written)
+    found = dict(_values(one, "NAME=VALUE, such as lambda=0.1", [*MODEL_OPTIONS]) for one in written)
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def _all(context: click.Context, option: click.Parameter, written: Sequence[str]) -> list[tuple[str, list[object]]]:
-    return [_values(one, "NAME=VALUE,VALUE, such as lambda=0,0.1") for one in written]
+    known = [*MODEL_OPTIONS, "neighbours"]
+    return [_values(one, "NAME=VALUE,VALUE, such as lambda=0,0.1", known) for one in written]
 
 
 _NAMES = ", ".join(MODEL_OPTIONS)

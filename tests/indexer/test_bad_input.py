@@ -148,7 +148,7 @@ def test_a_bad_side_or_method_is_told_in_one_line(phrasecom: Run, index: str, tm
         ("bees-000", "bees-003", "--method", "best"): "no method named 'best'; use one of",
         ("bees-000", "bees-003", "--set", "lambda"): "'lambda' is not NAME=VALUE, such as lambda=0.1",
         ("bees-000", "bees-003", "--set", "lambda=x"): "lambda must be a number from 0 to 1e+06, not 'x'",
-        ("bees-000", "bees-003", "--set", "mu=1"): "no option named 'mu'; use one of cap,",
+        ("bees-000", "bees-003", "--set", "mu=1"): "no parameter named 'mu'; use one of alpha,",
         ("bees-000", "bees-003", "--preset", "best"): "--preset is 'best'; it must be one of default, paper",
         ("bees-000", "bees-003", "--json", "--markdown"): "--json and --markdown exclude each other",
     }

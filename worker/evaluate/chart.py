@@ -43,7 +43,7 @@ def _panels(rows: Sequence[Mapping[str, Any]]) -> dict[str, Points]:
     for title, points in panels.items():
         preset, _, parameter = title.partition(": ")
         own = usual(preset, parameter)
-        if preset in plain and own not in [value for value, _ in points]:
+        if preset in plain and own is not None and own not in [value for value, _ in points]:
             points.append((own, plain[preset]))
         points.sort(key=lambda point: point[0])
     return panels
