@@ -74,13 +74,17 @@ def of_error(error: PhraseComError) -> Response:
     more = {"errors": error.errors} if isinstance(error, Invalid) else {}
     if error.outside:
         log.warning("request failed: %s: %s", error.code, error)
-    detail = f"{error.detail}; {_FIXES[error.code]}" if error.code in _FIXES else error.outside or str(error)
-    response = problem(error.status, error.code, detail, retryable=error.retryable, **more)
+    response = problem(error.status, error.code, told(error), retryable=error.retryable, **more)
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(math.ceil(error.seconds))
     if isinstance(error, Unauthorized):
         response.headers["WWW-Authenticate"] = 'Bearer realm="phrasecom"'
     return response
+
+
+def told(error: PhraseComError) -> str:
+    """The error in words for who is not at the shell."""
+    return f"{error.detail}; {_FIXES[error.code]}" if error.code in _FIXES else error.outside or str(error)
 
 
 def of_failure(id: str, failure: Failure) -> Response:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -20,7 +21,8 @@ from webapi.answers import JSON
 from webapi.context import caller, context, json_body, preferred_wait, require
 from webapi.highlight import highlights
 from webapi.problems import Invalid
-from webapi.search_body import Histogram, SearchPlan, Terms, read_body
+from webapi.search_asked import Terms
+from webapi.search_body import Histogram, SearchPlan, read_body
 from webapi.source_search import search_source
 from webapi.why import check_page, explain_page
 from worker.wire import dumps, loads
@@ -48,7 +50,7 @@ def search(index: str) -> Response:
     if plan.why:
         require(who, "compare")
         check_page(plan.size, context().settings)
-    facets = sorted({one.facet for one in plan.aggregations.values() if isinstance(one, Terms)})
+    facets = sorted({one.field for one in plan.aggregations.values() if isinstance(one, Terms)})
     intervals = list({one.interval: None for one in plan.aggregations.values() if isinstance(one, Histogram)})
     found = library.read(
         index,
@@ -81,10 +83,15 @@ def _body() -> object:
 
 
 def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    hits = [_hit(index, plan, hit) for hit in found.hits]
-    for hit, why, shown in zip(found.hits, whys, hits, strict=False):
-        told = (clause.matched(hit.document) for clause in plan.clauses)
-        shown["why"] = {**why, "matched": [how for how in told if how is not None]}
+    hits = []
+    for hit, why in zip_longest(found.hits, whys):
+        matched = [(clause.name, how) for clause in plan.clauses if (how := clause.matched(hit.document)) is not None]
+        shown = _hit(index, plan, hit)
+        if named := [name for name, _ in matched if name]:
+            shown["matched_queries"] = named
+        if why is not None:
+            shown["why"] = {**why, "matched": [how for _, how in matched]}
+        hits.append(shown)
     body: dict[str, Any] = {
         "took": 0,
         "timed_out": False,
@@ -109,9 +116,6 @@ def _hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
         out["sort"] = [values[key.key] for key in plan.sort]
     if plan.highlight and (shown := highlights(hit.document, plan.words.lemmas, plan.highlight)):
         out["highlight"] = shown
-    named = [clause.name for clause in plan.clauses if clause.name and clause.matched(hit.document)]
-    if named:
-        out["matched_queries"] = named
     return out
 
 
@@ -130,7 +134,7 @@ def _source(analysed: AnalysedDocument, wanted: frozenset[str] | bool) -> dict[s
 
 def _aggregation(asked: Terms | Histogram, found: SearchResult) -> dict[str, Any]:
     if isinstance(asked, Terms):
-        return _terms(found.facets.get(asked.facet, {}), asked.size)
+        return _terms(found.facets.get(asked.field, {}), asked.size)
     return {"buckets": _dated(found.histograms.get(asked.interval, {}), asked)}
 
 

@@ -53,8 +53,8 @@ class Asked:
     query: object | None
     offset: int
     size: int
-    sort: tuple[tuple[str, str | None], ...]
-    """Name and asc or desc, if that was said."""
+    sort: tuple[tuple[str, str], ...]
+    """Name, and asc or desc."""
     highlight: Highlight | None
     aggregations: Mapping[str, Terms | Histogram]
     source: frozenset[str] | bool
@@ -78,14 +78,14 @@ def read_asked(body: object) -> Asked:
     )
 
 
-def _order(written: object) -> tuple[str, str | None]:
+def _order(written: object) -> tuple[str, str]:
     name, order = (written, None) if isinstance(written, str) else single(written, "sort")
     if isinstance(order, Mapping):
         only(order, frozenset({"order"}), f"sort.{name}")
         order = order.get("order")
     if order not in (None, "asc", "desc"):
         raise BadParameter(f"sort by {name[:80]!r} {str(order)[:80]} is not allowed", fix="use asc or desc")
-    return name, order
+    return name, order or ("desc" if name == "_score" else "asc")
 
 
 def _highlight(written: object) -> Highlight:

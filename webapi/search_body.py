@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexer.engines.intervals import Interval
 from indexer.engines.query import Everything, Query, Sort
@@ -14,12 +14,6 @@ from webapi.search_query import Clause, QueryReader, Spelled
 from webapi.why import Words
 
 _SORTS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    facet: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +32,8 @@ class SearchPlan:
     size: int
     sort: tuple[Sort, ...]
     highlight: asked.Highlight | None
-    aggregations: Mapping[str, Terms | Histogram]
+    aggregations: Mapping[str, asked.Terms | Histogram]
+    """The field of terms is the facet."""
     source: frozenset[str] | bool
     why: bool
 
@@ -69,7 +64,7 @@ def read_body(body: object, spell: Callable[[str], Spelled]) -> SearchPlan:
     )
 
 
-def _sort(written: tuple[tuple[str, str | None], ...]) -> tuple[Sort, ...]:
+def _sort(written: tuple[tuple[str, str], ...]) -> tuple[Sort, ...]:
     out: list[Sort] = []
     for name, order in written:
         if name not in _SORTS:
@@ -77,13 +72,13 @@ def _sort(written: tuple[tuple[str, str | None], ...]) -> tuple[Sort, ...]:
         key = _SORTS[name]
         if any(key == earlier.key for earlier in out):
             raise BadParameter(f"sort names {name} twice")
-        out.append(Sort(key, (order or ("desc" if key == "score" else "asc")) == "desc"))  # type: ignore[arg-type]
+        out.append(Sort(key, order == "desc"))  # type: ignore[arg-type]
     return tuple(out)
 
 
-def _aggregation(one: asked.Terms | asked.Histogram) -> Terms | Histogram:
+def _aggregation(one: asked.Terms | asked.Histogram) -> asked.Terms | Histogram:
     if isinstance(one, asked.Terms):
-        return Terms(facet_name(one.field), one.size)
+        return replace(one, field=facet_name(one.field))
     if one.field != "date":
         raise BadParameter(f"{one.at}.field must be date")
     read = Interval.calendar if one.unit == "calendar_interval" else Interval.of_length

@@ -45,14 +45,14 @@ def read_source_body(body: object, fields: SourceFields) -> SourcePlan:
     return SourcePlan(sent, " ".join(reader.words), tuple(reader.labels), whole.source, whole.why)
 
 
-def _sort(written: tuple[tuple[str, str | None], ...], reader: SourceQueryReader) -> list[Body]:
+def _sort(written: tuple[tuple[str, str], ...], reader: SourceQueryReader) -> list[Body]:
     out: list[Body] = []
     for name, order in written:
         if name != "_score":
             reader.field(name, "sort")
         if any(name in earlier for earlier in out):
             raise BadParameter(f"sort names {name} twice")
-        out.append({name: {"order": order or ("desc" if name == "_score" else "asc")}})
+        out.append({name: {"order": order}})
     return out
 
 

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Hit
+from indexer.engines.salients import weighed
 from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
 from indexer.settings import Settings
 from webapi.gate import require
+from webapi.problems import told
 from worker.asked import Against, AskedPage, part_id
 from worker.callers import Caller
 from worker.desk import Desk, Look, Ticket
@@ -60,8 +62,8 @@ def explain_page(
         ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
     except Unavailable as error:
         log.warning("a page is shown without reasons: %s: %s", error.code, error)
-        told = {"state": "unavailable", "code": error.code, "detail": error.outside or str(error), "provisional": True}
-        return [{**told, **lists, "href": {}} for lists in _provisional(documents, words.lemmas, model, caller)]
+        why = {"state": "unavailable", "code": error.code, "detail": told(error), "provisional": True}
+        return [{**why, **lists, "href": {}} for lists in _provisional(documents, words.lemmas, model, caller)]
     rough = _provisional(documents, words.lemmas, model, caller)
     return [_why(n, hit.id, pages, ready, rough[n]) for n, hit in enumerate(hits)]
 
@@ -128,10 +130,10 @@ def _provisional(
 ) -> list[dict[str, list[dict[str, Any]]]]:
     """By containment alone: salient phrases that hold a word of the query; salient phrases no other hit has."""
     words = set(query)
-    held = Counter(phrase for document in documents for phrase in {s.phrase for s in document.salient})
+    salient = [[phrase for phrase, _ in weighed(document.salient)] for document in documents]
+    held = Counter(phrase for phrases in salient for phrase in set(phrases))
     out = []
-    for document in documents:
-        phrases = [s.phrase for s in document.salient]
+    for document, phrases in zip(documents, salient, strict=True):
         common = [p for p in phrases if words.intersection(p.replace(PAIR, " ").split())]
         distinct = [p for p in phrases if held[p] == 1 and p not in common]
         speller = Speller([document], model, caller.groups)

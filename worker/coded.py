@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from indexer.phrases.model import PhraseModel
 
-_FEW = 5000
-"""Words that are counted faster as they stand."""
+MANY = 5000
+"""From so many words on numbers are faster than the words as they stand."""
 
 
 class Coded:
@@ -47,7 +47,7 @@ class Coded:
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How often each word occurs."""
-        if len(self.words) < _FEW:
+        if len(self.words) < MANY:
             return Counter(self.words)
         counts = np.bincount(self.numbers)
         held = np.flatnonzero(counts)

@@ -12,10 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.coded import Coded
-
-MANY = 5000
-"""From so many words on numbers are faster."""
+from worker.coded import MANY, Coded
 
 
 class Sequences(Protocol):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.faults.beside import Beside
 from tests.faults.house import House
 from webapi.client import Reply
 
@@ -20,15 +19,14 @@ TOLD = (429, 503)
 """Refusals that say when to come back."""
 
 
-class Watch:
+class Watch(Beside):
     """Requests of every kind, one after the other, until it is left; ``wrong`` lists what must never be answered."""
 
     def __init__(self, house: House, known: Mapping[str, Any], cold: Iterator[Mapping[str, Any]] | None = None) -> None:
         """``known``: a question that has been answered before; ``cold``: questions that have not."""
+        super().__init__()
         self._house, self._known = house, known
         self._cold = cold or iter(())
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._loop, daemon=True, name="watch")
         self.seen: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         """Paths where somebody was told to come back."""
@@ -69,11 +67,3 @@ class Watch:
             self.refused[path] += 1
             return
         self.wrong.append(f"{path}: {reply.status} {reply.body[:300]!r}")
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._over.set()
-        self._thread.join()

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from types import TracebackType
-from typing import Self
 
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.faults.beside import Beside
 from tests.faults.house import House, Process
 
 _EVERY = 2.0
 
 
-class Memory:
+class Memory(Beside):
     """Samples what the web server and the workers hold, shared pages divided among those who share them."""
 
     def __init__(self, house: House) -> None:
+        super().__init__()
         self._rooms: dict[str, list[Process]] = {"web": [house.web], "workers": house.workers.all}
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True, name="memory")
         self.samples: dict[str, list[int]] = {name: [] for name in self._rooms}
 
-    def _watch(self) -> None:
+    def _loop(self) -> None:
         while not self._over.wait(_EVERY):
             for name, processes in self._rooms.items():
                 self.samples[name].append(sum(_held(process) for process in processes))
@@ -39,14 +36,6 @@ class Memory:
 
     def megabytes(self) -> dict[str, float]:
         return {name: round(values[-1] / 2**20, 1) for name, values in self.samples.items() if values}
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._over.set()
-        self._thread.join()
 
 
 def _held(process: Process) -> int:

@@ -30,7 +30,7 @@ from worker.methods.relevance import Prepared
 
 FREQUENT = 0.01
 """A phrase in a larger share of the documents is obvious unless it is salient."""
-FEW = 5
+NEVER_OBVIOUS = 5
 """A phrase of no more documents than these is never obvious, however small the corpus."""
 NOISE = 0.003
 """Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
@@ -141,7 +141,7 @@ def _rank(
     """By score, what tells little last: phrases of many documents, and bare words, of too little salience, and what
     is ``doubtful``."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
-    frequent = problem.frequency > max(FREQUENT * problem.documents, FEW)
+    frequent = problem.frequency > max(FREQUENT * problem.documents, NEVER_OBVIOUS)
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
     obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word)) | doubtful
     first = ranked(problem.phrases, chosen & ~obvious, score)
