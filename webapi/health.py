@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
 from indexer.errors import PhraseComError
-from webapi.context import context
+from webapi.context import caller, context
 from webapi.state import State
 
 blueprint = Blueprint("health", __name__)
@@ -46,5 +46,5 @@ def metrics() -> Response:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         counted = CollectorRegistry()
         multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-    looked_up.register(State(context().service))
+    looked_up.register(State(context().service, caller()))
     return Response(generate_latest(counted) + generate_latest(looked_up), content_type=CONTENT_TYPE_LATEST)

@@ -40,7 +40,7 @@ class AnyId(BaseConverter):
 def listed() -> Response:
     library, who = context().service.library, caller()
     names = [name for name in library.engine.indexes() if who.may_use(name)]
-    return _json({"indexes": [described(library.current(name).info) for name in names]})
+    return _json({"indexes": [described(library.engine.info(name)) for name in names]})
 
 
 @blueprint.get(f"{PATH}/<name>")

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from indexer.engines.base import Engine, IndexInfo
 from indexer.errors import PhraseComError
 from worker.app import QUEUES
+from worker.callers import Caller
 from worker.census import Census
 from worker.service import Service
 
@@ -21,10 +22,14 @@ _STATES: Final = ("queued", "running")
 
 
 class State(Collector):
-    """Reads the job store and the engine, so it costs a few requests; made anew for each scrape."""
+    """Reads the job store and the engine, so it costs a few requests; made anew for each scrape.
 
-    def __init__(self, service: Service) -> None:
+    Of indexes it tells those that the caller may use.
+    """
+
+    def __init__(self, service: Service, caller: Caller) -> None:
         self._service = service
+        self._caller = caller
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("phrasecom_up", "Whether a part can be reached: store, worker, engine", labels=["part"])
@@ -33,7 +38,7 @@ class State(Collector):
         if census is not None:
             up.add_metric(["worker"], float(census.worker))
             yield from _jobs(census)
-        infos = _infos(self._service)
+        infos = _infos(self._service, self._caller)
         up.add_metric(["engine"], float(infos is not None))
         yield from _epochs(infos or ())
         yield up
@@ -46,19 +51,20 @@ def _census(service: Service) -> Census | None:
         return None
 
 
-def _infos(service: Service) -> list[IndexInfo] | None:
-    """Of every index that can be read; None when the engine does not answer at once."""
+def _infos(service: Service, caller: Caller) -> list[IndexInfo] | None:
+    """Of every index of theirs that can be read; None when the engine does not answer at once."""
     try:
         engine = service.engine
         engine.ping()
-        return [info for name in engine.indexes() if (info := _info(engine, name))]
+        names = filter(caller.may_use, engine.indexes())
+        return [info for name in names if (info := _info(engine, name))]
     except PhraseComError:
         return None
 
 
 def _info(engine: Engine, name: str) -> IndexInfo | None:
     try:
-        return engine.open(name).info
+        return engine.info(name)
     except PhraseComError:
         return None
 
@@ -66,10 +72,16 @@ def _info(engine: Engine, name: str) -> IndexInfo | None:
 def _jobs(census: Census) -> Iterator[Metric]:
     jobs = GaugeMetricFamily("phrasecom_jobs", "Jobs that are not over", labels=["queue", "state"])
     age = GaugeMetricFamily(
-        "phrasecom_queue_age_seconds", "How long the oldest job that nobody runs has waited", labels=["queue"]
+        "phrasecom_queue_age_seconds",
+        "How long the oldest job that nobody runs has waited since it was last queued",
+        labels=["queue"],
+    )
+    still = GaugeMetricFamily(
+        "phrasecom_standstill_seconds", "How long the oldest job that is not over has got no further", labels=["queue"]
     )
     for queue in QUEUES:
         age.add_metric([queue], census.oldest.get(queue, 0.0))
+        still.add_metric([queue], census.standstill.get(queue, 0.0))
         for state in _STATES:
             jobs.add_metric([queue, state], census.jobs.get((queue, state), 0))
     ended = CounterMetricFamily("phrasecom_jobs_ended", "Jobs that are over, and how", labels=["state", "code"])
@@ -79,7 +91,7 @@ def _jobs(census: Census) -> Iterator[Metric]:
         "phrasecom_worker_elasticsearch_seconds", "How long workers' requests to Elasticsearch took"
     )
     took.add_metric([], census.elasticsearch.cumulative(), sum_value=census.elasticsearch.seconds)
-    yield from (jobs, age, ended, took)
+    yield from (jobs, age, still, ended, took)
 
 
 def _epochs(infos: Iterable[IndexInfo]) -> Iterator[Metric]:

@@ -57,10 +57,12 @@ class Census:
     jobs: Mapping[tuple[str, str], int]
     """(queue, state) -> open jobs."""
     oldest: Mapping[str, float]
-    """Queue -> seconds since the oldest job that nobody runs was handed in."""
+    """Queue -> seconds since the oldest job that nobody runs was last queued."""
     ended: Mapping[tuple[str, str], int]
     """(state, error code or nothing) -> jobs that ended so, ever."""
     worker: bool
     """Whether any worker lives."""
+    standstill: Mapping[str, float] = field(default_factory=dict)
+    """Queue -> seconds since the oldest open job was handed in or finished a piece, however often it was tried."""
     elasticsearch: Durations = Durations()
     """What workers waited for Elasticsearch, ever."""

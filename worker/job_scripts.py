@@ -100,7 +100,7 @@ if full() then return -2 end
 local token = redis.call('HINCRBY', job, 'token', 1)
 redis.call('DEL', job, callers, parts)
 redis.call('HSET', job, 'state', 'queued', 'kind', ARGV[2], 'question', ARGV[3], 'queue', ARGV[4],
-  'rights', ARGV[6], 'token', token, 'attempts', 0, 'created', now)
+  'rights', ARGV[6], 'token', token, 'attempts', 0, 'queued_at', now, 'moved_at', now)
 redis.call('SADD', callers, ARGV[5])
 redis.call('EXPIRE', job, life(ARGV[8]))
 redis.call('EXPIRE', callers, life(ARGV[8]))
@@ -208,9 +208,14 @@ HAND_BACK: Final = (
     _HEAD
     + """
 if held() == 0 then return 0 end
-redis.call('HSET', job, 'state', 'queued')
+redis.call('HSET', job, 'state', 'queued', 'queued_at', now)
 redis.call('HINCRBY', job, 'token', 1)
-if ARGV[4] ~= '' then redis.call('HSET', job, 'cursor', ARGV[4], 'attempts', 0, 'lost', 0) end
+if ARGV[4] ~= '' then
+  if tonumber(ARGV[4]) > tonumber(redis.call('HGET', job, 'cursor') or 0) then
+    redis.call('HSET', job, 'moved_at', now)
+  end
+  redis.call('HSET', job, 'cursor', ARGV[4], 'attempts', 0, 'lost', 0)
+end
 redis.call('ZADD', due, now + tonumber(ARGV[3]), id)
 return 1
 """
@@ -233,7 +238,7 @@ for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0,
       redis.call('HSET', key, 'failure', ARGV[6], 'retry_at', now + tonumber(ARGV[5]))
       close(which, 'failed', ARGV[4], ARGV[8])
     else
-      redis.call('HSET', key, 'state', 'queued')
+      redis.call('HSET', key, 'state', 'queued', 'queued_at', now)
       open = true
     end
   end
@@ -262,15 +267,17 @@ redis.call('SET', key, ARGV[3], 'PX', math.ceil(tonumber(ARGV[4]) * 1000))
 return 1
 """
 
-# '', how many open jobs are looked at. For each: queue, state, seconds since it was handed in; then what ended how
+# '', how many open jobs are looked at. For each: queue, state, seconds since it was queued and since it got on (both 0
+# for one that an older version handed in); then what ended how
 CENSUS: Final = (
     _HEAD
     + """
 local open = {}
 for _, which in ipairs(redis.call('ZRANGE', due, 0, tonumber(ARGV[2]) - 1)) do
-  local found = redis.call('HMGET', prefix .. 'job:' .. which, 'queue', 'state', 'created')
-  if found[1] and found[2] and found[3] then
-    table.insert(open, {found[1], found[2], string.format('%.3f', now - tonumber(found[3]))})
+  local found = redis.call('HMGET', prefix .. 'job:' .. which, 'queue', 'state', 'queued_at', 'moved_at')
+  if found[1] and found[2] then
+    local queued, moved = tonumber(found[3] or now), tonumber(found[4] or now)
+    table.insert(open, {found[1], found[2], string.format('%.3f', now - queued), string.format('%.3f', now - moved)})
   end
 end
 return {open, redis.call('HGETALL', prefix .. 'ended'), redis.call('EXISTS', prefix .. 'reaper'),

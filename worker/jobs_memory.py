@@ -38,7 +38,10 @@ class _Record:
     cancel: bool = False
     retry_at: float = 0.0
     forget: float = 0.0
-    created: float = field(default_factory=time.time)
+    queued_at: float = 0.0
+    """When it last came into its queue."""
+    moved_at: float = 0.0
+    """When it was handed in or last finished a piece."""
     parts: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -76,6 +79,7 @@ class MemoryJobs(JobStore):
                 raise too_many(most)
             fresh = _Record(Job(new.id, new.kind, "queued", queue=new.queue, rights=new.rights), new.question)
             fresh.token = record.token + 1 if record else 1
+            fresh.queued_at = fresh.moved_at = now
             fresh.callers, fresh.due = {new.caller}, now + self.limits.resend
             fresh.forget = now + self.limits.answer_ttl + self.limits.tombstone
             self._records[new.id] = fresh
@@ -183,10 +187,13 @@ class MemoryJobs(JobStore):
                 return False
             attempts = record.job.attempts if cursor is None else 0
             record.job = replace(record.job, state="queued", attempts=attempts)
+            record.queued_at = time.time()
             if cursor is not None:
+                if cursor > record.cursor:
+                    record.moved_at = record.queued_at
                 record.cursor, record.lost = cursor, 0
             record.token += 1
-            record.due = time.time() + (delay or self.limits.resend)
+            record.due = record.queued_at + (delay or self.limits.resend)
             return True
 
     def reap(self) -> list[tuple[str, Queue]]:
@@ -205,7 +212,7 @@ class MemoryJobs(JobStore):
                     if record.lost >= self.limits.max_lost:
                         self._close(record, "failed", lost_too_often(record.lost))
                         continue
-                    record.job = replace(record.job, state="queued")
+                    record.job, record.queued_at = replace(record.job, state="queued"), now
                 record.resends += 1
                 record.due = now + self.limits.resend * 2 ** min(record.resends, 10)
                 again.append((id, record.job.queue))
@@ -221,10 +228,13 @@ class MemoryJobs(JobStore):
             opened = [record for record in self._records.values() if record.job.state in OPEN]
             jobs: Counter[tuple[str, str]] = Counter((record.job.queue, record.job.state) for record in opened)
             oldest: dict[str, float] = {}
+            standstill: dict[str, float] = {}
             for record in opened:
+                queue = record.job.queue
+                standstill[queue] = max(standstill.get(queue, 0.0), now - record.moved_at)
                 if record.job.state == "queued":
-                    oldest[record.job.queue] = max(oldest.get(record.job.queue, 0.0), now - record.created)
-            return Census(jobs, oldest, dict(self._ended), True)
+                    oldest[queue] = max(oldest.get(queue, 0.0), now - record.queued_at)
+            return Census(jobs, oldest, dict(self._ended), True, standstill)
 
     def waited(self, durations: Durations) -> None:
         """The only process there is counts for itself."""

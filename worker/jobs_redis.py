@@ -149,17 +149,18 @@ class RedisJobs(JobStore):
         opened, ended, reaper, waited = self._run(job_scripts.CENSUS, "", _COUNTED)
         jobs: Counter[tuple[str, str]] = Counter()
         oldest: dict[str, float] = {}
-        for queue, state, age in ([part.decode() for part in one] for one in opened):
+        standstill: dict[str, float] = {}
+        for queue, state, age, still in ([part.decode() for part in one] for one in opened):
             jobs[queue, state] += 1
+            standstill[queue] = max(standstill.get(queue, 0.0), float(still))
             if state == "queued":
                 oldest[queue] = max(oldest.get(queue, 0.0), float(age))
         counted = {tuple(name.partition(":")[::2]): int(times) for name, times in _pairs(ended)}
         durations = {name: float(value) for name, value in _pairs(waited)}
         seconds = durations.pop("seconds", 0.0)
         counts = {float(bound): int(times) for bound, times in durations.items()}
-        return Census(
-            jobs, oldest, cast("dict[tuple[str, str], int]", counted), bool(reaper), Durations(counts, seconds)
-        )
+        ways = cast("dict[tuple[str, str], int]", counted)
+        return Census(jobs, oldest, ways, bool(reaper), standstill, Durations(counts, seconds))
 
     def waited(self, durations: Durations) -> None:
         name = self.prefix + "elasticsearch"

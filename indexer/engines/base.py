@@ -191,6 +191,10 @@ class Reader(ABC):
         ``weights`` come back as they were written, in single precision: those of the epoch's statistics.
         """
 
+    def fetch_lightly(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
+        """The same for very many documents of which few will be looked at closely; see ``indexer.engines.shelf``."""
+        return self.fetch(ids, groups)
+
     @abstractmethod
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         """Every live document, by id ascending (code point order)."""
@@ -262,6 +266,10 @@ class Engine(ABC):
         """The current epoch. The model is loaded once an epoch and shared by all readers of it;
         opening again while the epoch stands costs no request beyond the first, so a caller may
         keep a reader until it raises EpochChanged."""
+
+    @abstractmethod
+    def info(self, index: str) -> IndexInfo:
+        """What ``open(index).info`` would tell, without the phrase model being loaded for it."""
 
     def source(self, info: IndexInfo) -> Source | None:
         """The index that this one was attached to, where it can be searched."""

@@ -322,3 +322,13 @@ def everything_in(valkey: object) -> bytes:
         kind = valkey.type(name)
         out += [name, *(read[kind](name) if kind in read else [])]
     return b"\n".join(part for part in out if part)
+
+
+def test_metrics_name_only_the_indexes_of_the_key(two_indexes: Path, ring: Ring) -> None:
+    everything = ring.add("watcher", ("admin",))
+    limited = ring.add("guard", ("admin",), ("news",))
+    app = inside(two_indexes, ring)
+    told = {key: app.as_(key).get("/metrics").get_data(as_text=True) for key in (everything, limited)}
+    app.close()
+    assert 'index="papers"' in told[everything] and 'index="news"' in told[everything]
+    assert 'index="papers"' not in told[limited] and 'index="news"' in told[limited]

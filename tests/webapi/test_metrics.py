@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from indexer.phrases.model import PhraseModel
 from tests.webapi.conftest import WAIT, Serve, Served
+from tests.webapi.keyring import inside
 from tests.worker.jobs.conftest import ROOT, Start, until
 from webapi.client import Client
 from worker.config import WorkConfig
@@ -109,3 +112,14 @@ def test_what_is_away_is_told_as_away(serve: Serve, config: WorkConfig) -> None:
 def test_several_processes_tell_it_once(serve: Serve, config: WorkConfig) -> None:
     with serve(config, processes=2).client() as client:
         assert value(client, "phrasecom_up", part="engine") == 1
+
+
+def test_neither_a_scrape_nor_the_list_of_indexes_loads_a_model(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(data: bytes) -> PhraseModel:
+        raise AssertionError("a model is loaded")
+
+    monkeypatch.setattr(PhraseModel, "from_bytes", refuse)
+    app = inside(corpus)
+    assert 'phrasecom_index_documents{index="papers"}' in app.get("/metrics").get_data(as_text=True)
+    assert [one["name"] for one in app.get("/v1/indexes").get_json()["indexes"]] == ["papers"]
+    app.close()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from elasticsearch import NotFoundError
 
@@ -35,6 +35,8 @@ from indexer.engines.names import check_index_name, is_id
 from indexer.engines.source import Source
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
 from indexer.phrases.model import PhraseModel
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class ElasticsearchEngine(Engine):
         self.connection = Connection(url, timeout, **client_options)
         self.connection.hang.pause = pause
         self._epochs: dict[str, _Epoch] = {}
+        self._abouts: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._loading = threading.Lock()
         self._sources: dict[str, ElasticsearchSource] = {}
         self._cluster_name: str | None = None
@@ -98,6 +101,20 @@ class ElasticsearchEngine(Engine):
         return sorted(name for name, about in found.items() if bool(ours & set(about["aliases"])) == in_use)
 
     def open(self, index: str) -> Reader:
+        def reader(concrete: str, seen: Mapping[str, Any]) -> Reader:
+            epoch = self._epoch(index, concrete)
+            return ElasticsearchReader(self, concrete, _current(epoch.info, seen), epoch.model)
+
+        return self._on_current(index, reader)
+
+    def info(self, index: str) -> IndexInfo:
+        def told(concrete: str, seen: Mapping[str, Any]) -> IndexInfo:
+            return _current(IndexInfo(**self._about(index, concrete)["info"]), seen)
+
+        return self._on_current(index, told)
+
+    def _on_current(self, index: str, step: Callable[[str, Mapping[str, Any]], T]) -> T:
+        """Run a step on the concrete index of the current epoch and its overview, or on those of the next one."""
         alias = self.alias(index)
         self.version()
         for wait in WAITS:
@@ -106,9 +123,7 @@ class ElasticsearchEngine(Engine):
                     seen = self.connection.whole(
                         self.connection.client.search(index=alias, body=bodies.overview()).body
                     )
-                    concrete = self._concrete(alias, seen)
-                    epoch = self._epoch(index, concrete)
-                return ElasticsearchReader(self, concrete, _current(epoch.info, seen), epoch.model)
+                    return step(self._concrete(alias, seen), seen)
             except NotFoundError as error:
                 if _missing(error) == alias:
                     raise UnknownIndex(index) from None
@@ -205,14 +220,23 @@ class ElasticsearchEngine(Engine):
                 self._epochs = {c: e for c, e in self._epochs.items() if e.info.name != index} | {concrete: known}
             return known
 
-    def _load(self, index: str, concrete: str) -> _Epoch:
-        client = self.connection.client
-        meta = client.indices.get_mapping(index=concrete).body[concrete]["mappings"].get("_meta", {})
+    def _about(self, index: str, concrete: str) -> Mapping[str, Any]:
+        """What the mapping of an epoch's documents says of it; looked up once."""
+        known = self._abouts.get(index)
+        if known is None or known[0] != concrete:
+            mapping = self.connection.client.indices.get_mapping(index=concrete).body[concrete]["mappings"]
+            self._abouts[index] = known = (concrete, mapping.get("_meta", {}))
+        meta = known[1]
         if meta.get("format") != FORMAT:
             raise UnsupportedVersion(
                 f"index {index!r} has format {meta.get('format')}, this version reads {FORMAT}",
                 fix=f"rebuild it with: phrasecom index PATH --index {index}",
             )
+        return meta
+
+    def _load(self, index: str, concrete: str) -> _Epoch:
+        client = self.connection.client
+        meta = self._about(index, concrete)
         stored = meta["model"]
         chunks = [client.get(index=stored["index"], id=str(n)).body["_source"]["data"] for n in range(stored["chunks"])]
         data = b"".join(base64.b64decode(chunk) for chunk in chunks)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import Build, Engine, Reader
+from indexer.engines.base import Build, Engine, IndexInfo, Reader
 from indexer.engines.names import check_index_name, is_id
 from indexer.engines.tantivy.build import TantivyBuild
 from indexer.engines.tantivy.changes import Changes
@@ -44,6 +44,9 @@ class TantivyEngine(Engine):
                 return TantivyReader(self, self._epoch(self._folder(index)))
             except EpochChanged:  # replaced while being opened: take the new one
                 continue
+
+    def info(self, index: str) -> IndexInfo:
+        return self.open(index).info  # the model is read when it is first asked for
 
     def build(self, index: str) -> Build:
         return TantivyBuild(self._folder(index), self._lock_timeout)

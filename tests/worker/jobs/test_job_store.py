@@ -309,6 +309,57 @@ def test_a_census_tells_what_there_is_to_do_and_what_came_of_the_rest(make: Make
     assert ("interactive", "running") not in store.census().jobs
 
 
+def ages(store: JobStore) -> tuple[float, float]:
+    """How long the only job has been in its queue, and has got no further."""
+    census = store.census()
+    return census.oldest.get("interactive", 0.0), census.standstill["interactive"]
+
+
+def aged(store: JobStore, seconds: float) -> None:
+    after(lambda: ages(store)[1] >= seconds)
+
+
+def test_a_job_tried_again_is_new_in_its_queue_but_has_got_no_further(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    aged(store, 0.3)
+    queued, still = ages(store)
+    assert queued == still
+    claim = store.start("job", "w")
+    assert claim is not None and store.hand_back(claim, delay=SOON, cursor=claim.cursor)
+    queued, still = ages(store)
+    assert still - queued >= 0.3
+
+
+def test_a_job_that_lost_its_worker_is_new_in_its_queue(make: Make) -> None:
+    store = make(lease=0.3)
+    store.submit(new())
+    assert store.start("job", "w") is not None
+    after(lambda: store.reap() == [("job", "interactive")])
+    queued, still = ages(store)
+    assert still - queued >= 0.3
+
+
+def test_a_job_announced_again_goes_on_ageing(make: Make) -> None:
+    store = make(resend=0.3)
+    store.submit(new())
+    after(lambda: store.reap() == [("job", "interactive")])
+    queued, still = ages(store)
+    assert queued == still >= 0.3
+
+
+def test_a_job_that_did_a_piece_has_got_on(make: Make) -> None:
+    store = make()
+    store.submit(new())
+    aged(store, 0.3)
+    before = ages(store)[1]
+    claim = store.start("job", "w")
+    assert claim is not None and store.hand_back(claim, delay=0, cursor=claim.cursor + 1)
+    queued, still = ages(store)
+    assert queued == still
+    aged(store, before)  # it starts over
+
+
 def test_what_workers_waited_for_elasticsearch_adds_up(valkey_url: str) -> None:
     watch = Stopwatch()
     with connect(valkey_url) as client:
