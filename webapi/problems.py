@@ -89,8 +89,12 @@ def told(error: PhraseComError) -> str:
 
 def of_failure(id: str, failure: Failure) -> Response:
     """A job's failure reads like the error itself, with the job named."""
-    detail = _outside().get(failure.code) or failure.detail
-    return problem(failure.status, failure.code, detail, retryable=failure.retryable, id=id, state="failed")
+    return problem(failure.status, failure.code, told_of(failure), retryable=failure.retryable, id=id, state="failed")
+
+
+def told_of(failure: Failure) -> str:
+    """A job's failure in words for who is not at the shell."""
+    return _outside().get(failure.code) or failure.detail
 
 
 @cache

@@ -6,6 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from indexer.documents import PAIR, AnalysedDocument
@@ -15,7 +16,7 @@ from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
 from indexer.settings import Settings
 from webapi.gate import require
-from webapi.problems import told
+from webapi.problems import told, told_of
 from worker.asked import Against, AskedPage, part_id
 from worker.callers import Caller
 from worker.desk import Desk, Look, Ticket
@@ -50,43 +51,51 @@ def check_page(size: int, settings: Settings) -> None:
 def explain_page(
     desk: Desk, index: str, words: Words, hits: Sequence[Hit], caller: Caller, wait: float
 ) -> list[dict[str, Any]]:
-    """One ``why`` for each hit; never later than ``wait`` seconds. What is not ready by then is provisional, and so is
-    all where nothing can be handed in: hits without reasons are better than no hits."""
+    """One ``why`` for each hit; never later than ``wait`` seconds. What is not ready by then, or cannot be had at all,
+    is provisional: hits without reasons are better than no hits."""
     require(caller, "compare")
     model = desk.service.library.current(index).model
-    documents = [hit.document for hit in hits]
-    try:
-        pages = {name: _page(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
-        deadline = time.monotonic() + wait
-        looks = {name: _wait(desk, page, caller, deadline) for name, page in pages.items()}
-        ready = {name: _comparisons(desk, look, caller) for name, look in looks.items() if look is not None}
-    except Unavailable as error:
-        log.warning("a page is shown without reasons: %s: %s", error.code, error)
-        why = {"state": "unavailable", "code": error.code, "detail": told(error), "provisional": True}
-        return [{**why, **lists, "href": {}} for lists in _provisional(documents, words.lemmas, model, caller)]
-    rough = _provisional(documents, words.lemmas, model, caller)
-    return [_why(n, hit.id, pages, ready, rough[n]) for n, hit in enumerate(hits)]
+    asked = {name: _hand_in(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
+    deadline = time.monotonic() + wait
+    lists = {name: _collect(desk, one, caller, deadline) for name, one in asked.items()}
+    rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
+    return [_why(n, hit.id, lists, rough[n]) for n, hit in enumerate(hits)]
 
 
-def _page(desk: Desk, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller) -> str | None:
-    """Hand in the page; None where there is nothing to compare with."""
+@dataclass(frozen=True, slots=True)
+class _List:
+    """Where one of the lists stands, for all hits."""
+
+    page: str | None = None
+    """The page it comes from; None where there is none to come."""
+    ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Hit -> its comparison."""
+    trouble: Mapping[str, str] = field(default_factory=dict)
+    """``code`` and ``detail`` of the reason why no more will come."""
+
+
+def _hand_in(desk: Desk, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller) -> _List:
     if (against == "query" and not text) or (against == "page" and len(hits) < 2) or not hits:
-        return None
+        return _List()  # there is nothing to compare with
     ids = tuple(hit.id for hit in hits)
     asked = AskedPage(index, ids, against, text or None, None, caller.groups)
     try:
-        return desk.ask_page(asked, caller).id
+        return _List(desk.ask_page(asked, caller).id)
     except UnknownDocument:
-        return None  # a hit was deleted or closed this very moment
+        return _List()  # a hit was deleted or closed this very moment
+    except Unavailable as error:
+        return _List(trouble=_trouble(error.code, told(error)))
 
 
-def _wait(desk: Desk, page: str | None, caller: Caller, deadline: float) -> Look | None:
-    if page is None:
-        return None
+def _collect(desk: Desk, asked: _List, caller: Caller, deadline: float) -> _List:
+    """What is ready of it at the deadline."""
+    if asked.page is None:
+        return asked
     try:
-        return desk.wait(Ticket(page, new=True), caller, max(0.0, deadline - time.monotonic()))
-    except UnknownJob:
-        return None  # it names what was closed this very moment
+        look = desk.wait(Ticket(asked.page, new=True), caller, max(0.0, deadline - time.monotonic()))
+        return replace(asked, ready=_comparisons(desk, look, caller), trouble=_ended(look))
+    except (Unavailable, UnknownJob) as error:  # one that names what was closed this very moment is unknown
+        return replace(asked, trouble=_trouble(error.code, told(error)))
 
 
 def _comparisons(desk: Desk, look: Look, caller: Caller) -> dict[str, Mapping[str, Any]]:
@@ -99,26 +108,46 @@ def _comparisons(desk: Desk, look: Look, caller: Caller) -> dict[str, Mapping[st
     return {hit: loads(body) for hit, body in desk.ready(look.job.id, caller).items()}
 
 
+def _ended(look: Look) -> Mapping[str, str]:
+    """Why a page ended without an answer, if it did."""
+    job = look.job
+    if look.kept is not None or job.state in OPEN:
+        return {}
+    if job.failure is not None:
+        return _trouble(job.failure.code, told_of(job.failure))
+    return _trouble(job.state, f"the job was {job.state}; search again")
+
+
+def _trouble(code: str, detail: str) -> Mapping[str, str]:
+    log.warning("a page is shown without reasons: %s: %s", code, detail)
+    return {"code": code, "detail": detail}
+
+
 def _why(
-    position: int,
-    hit: str,
-    pages: Mapping[str, str | None],
-    ready: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    rough: Mapping[str, list[dict[str, Any]]],
+    position: int, hit: str, lists: Mapping[str, _List], rough: Mapping[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
-    why: dict[str, Any] = {"state": "done"}
+    shown: dict[str, Any] = {}
+    missing: list[_List] = []
     for name, (_, wanted) in _LISTS.items():
-        comparison = ready.get(name, {}).get(hit)
+        comparison = lists[name].ready.get(hit)
         if comparison is not None:
-            why[name] = [_brief(entry) for entry in comparison[wanted][:_SHOWN]]
+            shown[name] = [_brief(entry) for entry in comparison[wanted][:_SHOWN]]
         else:
-            why[name] = rough[name]
-            if pages[name] is not None:
-                why |= {"state": "pending", "provisional": True}
-    why["href"] = {
-        name: f"/v1/comparisons/{part_id(page, position)}" for name, page in pages.items() if page is not None
-    }
-    return why
+            shown[name] = rough[name]
+            missing.append(lists[name])
+    pages = {name: one.page for name, one in lists.items() if one.page is not None}
+    shown["href"] = {name: f"/v1/comparisons/{part_id(page, position)}" for name, page in pages.items()}
+    return {**_state(missing), **shown}
+
+
+def _state(missing: Sequence[_List]) -> dict[str, Any]:
+    """Of a hit that lacks these lists."""
+    trouble = next((one.trouble for one in missing if one.trouble), None)
+    if trouble:
+        return {"state": "unavailable", **trouble, "provisional": True}
+    if any(one.page is not None for one in missing):
+        return {"state": "pending", "provisional": True}
+    return {"state": "done"}
 
 
 def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
-from tests.webapi.conftest import WAIT, Served
+from tests.webapi.conftest import WAIT, Serve, Served
 from tests.worker.jobs.conftest import let_go, tagged, until
 from webapi.client import ApiError, Client
+from worker.config import WorkConfig
 
 QUERY = {"match": {"text": "web graphs"}}
 
@@ -50,6 +52,27 @@ def test_what_is_not_ready_is_provisional_and_can_be_followed(client: Client) ->
     assert client.request("GET", href).status == 202
     let_go("web graph hold=1", 3)
     until(lambda: client.request("GET", href).status == 200)
+
+
+def test_reasons_that_failed_are_unavailable_and_the_others_are_there(client: Client) -> None:
+    body = {"query": {"match": {"text": tagged("web graph fail=BadSide")}}, "size": 2}
+    for hit in search(client, body)["hits"]["hits"]:
+        why = hit["why"]
+        assert (why["state"], why["code"], why["detail"]) == ("unavailable", "bad-side", "as ordered")
+        assert why["provisional"] and why["common"][0]["phrase"]
+        assert client.request("GET", why["href"]["common"]).json()["code"] == "bad-side"
+        assert client.request("GET", why["href"]["distinct"]).status == 200
+
+
+def test_what_could_be_handed_in_can_be_followed_where_the_rest_could_not(serve: Serve, config: WorkConfig) -> None:
+    body = {"query": {"match": {"text": "web graph"}}, "size": 2}
+    one_job = replace(config, limits=replace(config.limits, max_open=1))
+    with serve(one_job).client() as client:
+        found = client.call("POST", "/v1/papers/_search", body, {"Prefer": "wait=0"})
+        for hit in found["hits"]["hits"]:
+            assert (hit["why"]["state"], hit["why"]["code"]) == ("unavailable", "overloaded")
+            assert set(hit["why"]["href"]) == {"common"}
+            assert client.request("GET", hit["why"]["href"]["common"]).status == 202
 
 
 def test_filters_facets_and_pages(real: Client) -> None:
