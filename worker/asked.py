@@ -41,6 +41,7 @@ class Asked:
                 "preset": self.preset,
                 "options": dict(self.options),
                 "groups": None if self.groups is None else sorted(self.groups),
+                "algorithm": ALGORITHM,
             }
         )
 
@@ -109,6 +110,7 @@ class AskedPage:
                 "query": self.query,
                 "document": self.document,
                 "groups": None if self.groups is None else sorted(self.groups),
+                "algorithm": ALGORITHM,
             }
         )
 
@@ -117,6 +119,11 @@ class AskedPage:
         value = json.loads(written)
         groups = None if value["groups"] is None else frozenset(value["groups"])
         return cls(value["index"], tuple(value["hits"]), value["against"], value["query"], value["document"], groups)
+
+
+def algorithm_of(written: str) -> int:
+    """The version of the method that a question was asked of; 0 where it does not say."""
+    return int(json.loads(written).get("algorithm", 0))
 
 
 def part_id(page: str, position: int) -> str:

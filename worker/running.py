@@ -9,15 +9,21 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from indexer.errors import PhraseComError, StoreUnavailable, TooLarge
+from indexer.errors import PhraseComError, StoreUnavailable, TooLarge, Unavailable
 from worker.jobs import TIME_LIMIT, Answer, Claim, Failure, JobStore
 from worker.leases import Lease, Stopped
 
 log = logging.getLogger(__name__)
 _BUSY_SECONDS = 2.0
+_PASSED_ON = 60
+"""How often a job is left to a worker of another version: for two to four minutes."""
 _LONGEST_WAIT = 8.0
 """Seconds between two tries of a job that meets an error which may pass."""
 _SMALLER = "make the sides smaller, or raise worker_memory_bytes"
+
+
+class NotMine(Exception):
+    """The job is for a worker of another version."""
 
 
 class TimeLimit(Exception):
@@ -76,6 +82,8 @@ def run_job(store: JobStore, id: str, works: Mapping[str, Work]) -> bool:
             outcome = works[claim.kind](running)
         except Stopped:
             store.drop(claim)
+        except NotMine as error:
+            _pass_on(store, claim, error)
         except TimeLimit:
             store.fail(claim, Failure(TIME_LIMIT, "the job ran into its time limit", 504))
         except MemoryError:
@@ -91,6 +99,16 @@ def run_job(store: JobStore, id: str, works: Mapping[str, Work]) -> bool:
                 return store.hand_back(claim, 0, outcome.cursor)
             store.finish(claim, outcome)
     return False
+
+
+def _pass_on(store: JobStore, claim: Claim, error: NotMine) -> None:
+    """Leave it to another worker; one that can do it may be started any moment while the service is upgraded."""
+    if claim.attempts < _PASSED_ON:
+        log.warning("job %s is left to another worker: %s", claim.id, error)
+        store.hand_back(claim, delay=_BUSY_SECONDS)
+    else:
+        detail = f"no worker can do this: {error}; upgrade the workers"
+        store.fail(claim, Failure(Unavailable.code, detail, Unavailable.status, retryable=True))
 
 
 def _failed(store: JobStore, claim: Claim, error: PhraseComError) -> None:

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from worker.asked import Asked, AskedPage, part_id
+from worker.asked import Asked, AskedPage, algorithm_of, part_id
 from worker.ingest import ingest
 from worker.jobs import Answer
-from worker.running import More, Running, Work
+from worker.question import ALGORITHM
+from worker.running import More, NotMine, Running, Work
 from worker.service import Service
 from worker.wire import dumps
 
 
 def works(service: Service) -> dict[str, Work]:
     return {
-        "comparison": lambda running: compare(service, running),
-        "explanation": lambda running: explain(service, running),
+        "comparison": lambda running: compare(service, _checked(running)),
+        "explanation": lambda running: explain(service, _checked(running)),
         "ingest": lambda running: ingest(service, running),
     }
+
+
+def _checked(running: Running) -> Running:
+    """Raise NotMine for what was asked of a newer method: our answer would stand under the id of the newer one's."""
+    asked = algorithm_of(running.claim.question)
+    if asked > int(ALGORITHM):
+        raise NotMine(f"it was asked of version {asked} of the method, this worker has version {ALGORITHM}")
+    return running
 
 
 def compare(service: Service, running: Running) -> Answer | More:
