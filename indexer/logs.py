@@ -73,3 +73,21 @@ def set_up_logs(format: str = "auto", level: str = "info", stream: TextIO | None
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    logging.captureWarnings(True)
+
+
+def are_set_up() -> bool:
+    """Whether every record has its way to a line: a library that would write lines of its own must not."""
+    return any(_is_ours(handler) for handler in logging.getLogger().handlers)
+
+
+def line(logger: str, text: str) -> str:
+    """What a library says past logging, in the form of all other lines."""
+    record = logging.LogRecord(logger, logging.INFO, "", 0, text.strip(), None, None)
+    for handler in filter(_is_ours, logging.getLogger().handlers):
+        return handler.format(record)
+    return record.getMessage()
+
+
+def _is_ours(handler: logging.Handler) -> bool:
+    return isinstance(handler.formatter, JsonFormatter | TextFormatter)

@@ -55,6 +55,7 @@ def options(settings: Settings, processes: int) -> dict[str, Any]:
         "bind": f"{host}:{settings.port}",
         "workers": processes,
         "worker_class": "webapi.unread.Threads",
+        "logger_class": "webapi.lines.Lines",
         "limit_request_line": LINE,
         "threads": settings.threads,
         "timeout": 0,  # threads answer slow clients; a stuck one must not kill its neighbours

@@ -80,14 +80,16 @@ def start_worker(config: WorkConfig, *, concurrency: int = 2, queues: tuple[Queu
     """Run a worker until it is told to stop (SIGTERM finishes what is running). The exit status."""
     if not config.redis_url:
         raise BadSetting("a worker needs Redis", fix="set PHRASECOM_REDIS_URL, or serve with --inline")
+    from worker.lines import in_one_form
     from worker.reaching import wait_for_store
     from worker.tasks import worker_app
 
     wait_for_store(config.redis_url)
     use(config)
     app = worker_app(config)
+    general = ["--quiet"] if in_one_form() else []
     options = ["--without-gossip", "--without-mingle", "--loglevel=INFO", f"--concurrency={concurrency}"]
-    app.worker_main(["worker", *options, "--queues=" + ",".join(queues)])
+    app.worker_main([*general, "worker", *options, "--queues=" + ",".join(queues)])
     return 0
 
 
