@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from indexer.errors import BadParameter
 from indexer.options import debug_option, engine_option, json_option, open_engine_of, print_json, print_table
 from worker.evaluate.report import MAIN, MASKED, SHOWING
 from worker.parameter_options import vary_option
@@ -49,6 +50,8 @@ def runs_of(methods: Sequence[str], presets: Sequence[str], vary: Sequence[tuple
 
     chosen = [method(name).name for name in methods] or list(METHODS)
     runs = [Run(name, preset) for name in chosen for preset in _presets(name, presets)]
+    if vary and not any(run.method == "cda" for run in runs):
+        raise BadParameter("--vary changes cda, which is not among the methods", fix="add --method cda")
     for parameter, values in vary:
         runs += varied([run for run in runs if not run.changes], parameter, values)
     return runs if any(run.method == "containment" for run in runs) else [*runs, Run("containment", "default")]
