@@ -1,18 +1,35 @@
-"""docs/http.md is true: its commands run, and it names every error."""
+"""docs/http.md is true: its commands run, its answer is one, and it names every error.
+
+``python -m tests.webapi.test_http_docs`` writes the answer anew.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from indexer import errors
+from indexer.build import build_index
+from indexer.engines import open_engine
 from tests.webapi.conftest import Served
+from tests.webapi.keyring import inside
+from tests.worker import planted
 from tests.worker.jobs.conftest import ROOT
 from webapi.problems import _CODES, Invalid, UnsupportedMediaType
 from worker.jobs import TIME_LIMIT, WORKER_LOST
 
-PAGE = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+PATH = ROOT / "docs" / "http.md"
+PAGE = PATH.read_text(encoding="utf-8")
+_ANSWER = re.compile(r"(?<=<!-- whole answer -->\n\n```json\n).*?(?=```)", re.DOTALL)
+_QUESTION = {"index": "fields", "a": {"id": "a1"}, "b": {"id": "b1"}, "options": {"cap": 2}}
+_WIDTH = 118
 
 
 def test_the_walk_through_runs_as_it_is_written(real_server: Served) -> None:
@@ -38,3 +55,66 @@ def test_every_code_has_a_line() -> None:
     documented = set(re.findall(r"^\| `([a-z-]+)` \| \d{3} \|", PAGE, re.MULTILINE))
     codes = _all(errors.PhraseComError) | set(_CODES.values()) | {Invalid.code, UnsupportedMediaType.code}
     assert documented == codes | {"cancelled", WORKER_LOST, TIME_LIMIT}
+
+
+def answered(folder: Path) -> dict[str, Any]:
+    """The answer to the page's question, on the made-up corpus of the worker's tests."""
+    with open_engine(str(folder)) as engine:
+        build_index(planted.corpus(), engine, _QUESTION["index"], processes=1)
+    app = inside(folder)
+    found = app.post("/v1/comparisons", _QUESTION)
+    app.close()
+    assert found.status_code == 200
+    answer: dict[str, Any] = found.get_json()
+    return answer
+
+
+def lasting(answer: dict[str, Any]) -> dict[str, Any]:
+    """Without what differs each time."""
+    same = {name: value for name, value in answer.items() if name not in ("id", "epoch")}
+    return same | {"stats": {name: value for name, value in answer["stats"].items() if name != "ms"}}
+
+
+def test_the_whole_answer_is_the_one_that_is_given(tmp_path: Path) -> None:
+    (shown,) = _ANSWER.findall(PAGE)
+    assert json.dumps(_QUESTION) in PAGE
+    answer = answered(tmp_path)
+    assert set(answer) == set(json.loads(shown)) and set(answer["stats"]["ms"]) == set(json.loads(shown)["stats"]["ms"])
+    assert_alike(lasting(json.loads(shown)), lasting(answer))
+
+
+def assert_alike(shown: Any, given: Any) -> None:
+    """Equal; numbers as nearly as another machine gives them."""
+    if isinstance(given, dict):
+        assert set(shown) == set(given)
+        for name in given:
+            assert_alike(shown[name], given[name])
+    elif isinstance(given, list):
+        assert len(shown) == len(given)
+        for one, other in zip(shown, given, strict=True):
+            assert_alike(one, other)
+    else:
+        assert shown == (pytest.approx(given, abs=1e-3) if isinstance(given, float) else given)
+
+
+def laid_out(value: Any, margin: str = "") -> str:
+    """JSON with everything on one line that fits there."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(line) <= _WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    inner = margin + "  "
+    if isinstance(value, list):
+        parts = [laid_out(one, inner) for one in value]
+        return "[\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}]"
+    named = [f"{inner}{json.dumps(name)}: {laid_out(one, inner)}" for name, one in value.items()]
+    return "{\n" + ",\n".join(named) + f"\n{margin}}}"
+
+
+def write() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        answer = laid_out(answered(Path(folder))) + "\n"
+    PATH.write_text(_ANSWER.sub(lambda _: answer, PAGE), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
