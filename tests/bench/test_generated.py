@@ -27,6 +27,12 @@ def test_another_seed_makes_other_documents() -> None:
     assert list(generated(3, seed=1)) != list(generated(3, seed=2))
 
 
+def test_a_larger_language_has_more_words_and_topics() -> None:
+    one, three = Language.of(), Language.of(size=3)
+    assert len(three.words.things) == 3 * len(one.words.things) and len(three.topics) == 3 * len(one.topics)
+    assert len(set(three.words.things)) == len(three.words.things)
+
+
 def test_few_words_are_frequent_and_many_are_rare() -> None:
     words = Counter(word for document in generated(300) for word in document.text.lower().split())
     counts = sorted(words.values(), reverse=True)

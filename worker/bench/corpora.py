@@ -33,9 +33,11 @@ class Corpus:
     _built: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    def of(cls, folder: Path, files: Sequence[str], count: int, progress: Progress = no_progress) -> Corpus:
-        """From files (``count`` 0: all of them), or generated."""
-        source: Iterator[Document] = read_documents(files, Rejects()) if files else generated(count)
+    def of(
+        cls, folder: Path, files: Sequence[str], count: int, progress: Progress = no_progress, language: int = 1
+    ) -> Corpus:
+        """From files (``count`` 0: all of them), or generated in a language so many times as large."""
+        source = read_documents(files, Rejects()) if files else generated(count, size=language)
         path = folder / "documents.jsonl"
         digest = hashlib.sha256()
         total = 0

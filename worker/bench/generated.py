@@ -1,6 +1,7 @@
 """A corpus to measure on that needs no data: made-up words, phrases of topics, frequencies after Zipf.
 
-The same seed and count give the same documents everywhere, and a smaller corpus is the beginning of a larger one.
+The same seed and count give the same documents everywhere, and a smaller corpus is the beginning of a larger one. The
+language does not grow with the corpus, as a real one would: for many documents it can be made larger.
 """
 
 from __future__ import annotations
@@ -57,23 +58,27 @@ class Language:
     function_words: Ranked
 
     @classmethod
-    def of(cls, seed: int = SEED) -> Language:
+    def of(cls, seed: int = SEED, size: int = 1) -> Language:
+        """``size`` times the words and topics."""
         dice = random.Random(seed)
-        words = _made_up(dice, WORDS)
-        special = words[WORDS // 20 :]  # the commonest words make no names
+        words = _made_up(dice, WORDS * size)
+        special = words[len(words) // 20 :]  # the commonest words make no names
         topics = [
             Ranked.of(
                 [" ".join(dice.sample(special, dice.choice((1, 2, 2, 2, 3, 3, 4)))) for _ in range(PHRASES_OF_A_TOPIC)]
             )
-            for _ in range(TOPICS)
+            for _ in range(TOPICS * size)
         ]
         return cls(Ranked.of(words, WORD_SHIFT), topics, Ranked.of(FUNCTION_WORDS))
 
 
-def generated(count: int, seed: int = SEED) -> Iterator[Document]:
-    """So many documents of about 120 words; each is about a topic, and a little about a second one."""
-    language = Language.of(seed)
-    topics = Ranked.of([str(number) for number in range(TOPICS)])
+def generated(count: int, seed: int = SEED, size: int = 1) -> Iterator[Document]:
+    """So many documents of about 120 words; each is about a topic, and a little about a second one.
+
+    ``size``: how many times as large their language is.
+    """
+    language = Language.of(seed, size)
+    topics = Ranked.of([str(number) for number in range(len(language.topics))])
     for number in range(count):
         dice = random.Random(f"{seed}:{number}")
         first, second = (language.topics[int(topic)] for topic in topics.draw(dice, 2))

@@ -1,0 +1,182 @@
+"""Measure what deploy/SCALING.md tells of shards, of a cluster and of a million documents; prints JSON.
+
+    python -m tests.bench.scale shards FOLDER FILE...   one index in 1, 2, 4 and 8 shards on one node
+    python -m tests.bench.scale cluster FOLDER FILE...  the same documents on one node and on three
+    python -m tests.bench.scale million FOLDER [COUNT]  generated documents in the embedded engine
+
+Comparisons are made in turns, so that what else the machine does disturbs all alike; FOLDER keeps the indexes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from deploy.elasticsearch.node import Node
+from indexer.build import build_index
+from indexer.engines import open_engine
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.readers import Rejects, read_documents
+from tests.faults.cluster import Cluster
+from worker.bench import comparing, working
+from worker.bench.corpora import Corpus
+from worker.bench.pairs import Pair, draw
+from worker.bench.setting import EMBEDDED, Setting, answer
+from worker.bench.timing import Step, interleaved
+from worker.comparer import Comparer
+
+DOCUMENTS = 40_000
+CASES = 200
+DRAWN_FROM = 4000
+BUDGET = 240.0
+INDEX = "scale"
+LANGUAGE = 10
+"""The language of a million documents has ten times the words and topics of that of the benchmark."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where an index lies."""
+
+    url: str
+    shards: int
+    replicas: int = 0
+
+    def engine(self) -> ElasticsearchEngine:
+        prefix = f"scale-{self.shards}-{self.replicas}-"
+        engine = open_engine(self.url, shards=self.shards, replicas=self.replicas, prefix=prefix)
+        assert isinstance(engine, ElasticsearchEngine)
+        return engine
+
+
+def shards(folder: Path, files: Sequence[str]) -> dict[str, Any]:
+    with Node(heap="2g", work=folder / "node") as node:
+        return compared({f"{n} shards": Layout(node.url, n) for n in (1, 2, 4, 8)}, files)
+
+
+def cluster(folder: Path, files: Sequence[str]) -> dict[str, Any]:
+    with Node(heap="512m", work=folder / "alone") as node, Cluster(folder / "cluster") as three:
+        layouts = {
+            "one node, 1 shard": Layout(node.url, 1),
+            "three nodes, 1 shard and its replica": Layout(three.url, 1, 1),
+            "three nodes, 3 shards and their replicas": Layout(three.url, 3, 1),
+        }
+        return compared(layouts, files)
+
+
+def compared(layouts: dict[str, Layout], files: Sequence[str]) -> dict[str, Any]:
+    """The same documents in every layout: built one after the other, compared in turns."""
+    documents = list(islice(read_documents(files, Rejects()), DOCUMENTS))
+    ids = [document.id for document in documents[:DRAWN_FROM]]
+    found: dict[str, Any] = {}
+    steps: dict[str, Step] = {}
+    pairs: list[Pair] = []
+    with ExitStack() as opened:
+        for name, layout in layouts.items():
+            engine = opened.enter_context(layout.engine())
+            began = time.perf_counter()
+            build_index(documents, engine, INDEX, force=True)
+            found[name] = {"build_seconds": round(time.perf_counter() - began, 1), **laid_out(engine)}
+            print(name, found[name], file=sys.stderr, flush=True)
+            pairs = pairs or draw(engine.open(INDEX), ids, CASES)[0]
+            steps[name] = cold(engine, pairs)
+        times = interleaved(steps, CASES, BUDGET, warm=50)
+    for name, one in times.items():
+        found[name] |= {"median_ms": 1000 * one.median, "p95_ms": 1000 * one.p95, "cases": len(one)}
+    return found
+
+
+def laid_out(engine: ElasticsearchEngine) -> dict[str, int]:
+    """As Elasticsearch itself tells it."""
+    client, alias = engine.connection.client, engine.alias(INDEX)
+    client.cluster.health(index=alias, wait_for_status="green", timeout="120s")
+    copies = [one for one in client.cat.shards(index=alias, format="json") if one["state"] == "STARTED"]
+    primaries = [one for one in copies if one["prirep"] == "p"]
+    assert len(primaries) == engine.shards and len(copies) == engine.shards * (1 + engine.replicas), copies
+    return {"shards": len(primaries), "copies": len(copies), "nodes": len({one["node"] for one in copies})}
+
+
+def cold(engine: ElasticsearchEngine, pairs: Sequence[Pair]) -> Step:
+    comparer = Comparer(engine)
+    questions = [pair.question(comparer, INDEX) for pair in pairs]
+    return lambda case: answer(comparer, questions[case % len(questions)])
+
+
+def million(folder: Path, count: int) -> dict[str, Any]:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "documents.jsonl"
+    corpus = Corpus(path, INDEX, count)
+    if not path.exists():
+        made = Corpus.of(folder, (), count, language=LANGUAGE)
+        assert made.documents == count
+    with open_engine(str(folder / "engine")) as engine:
+        found: dict[str, Any] = {"documents": count, "bytes": path.stat().st_size}
+        name = f"{INDEX}-{count}"
+        if name not in engine.indexes():
+            with watched() as peak:
+                began = time.perf_counter()
+                report = build_index(corpus.read(), engine, name)
+                found["build_seconds"] = time.perf_counter() - began
+            found |= {"report": report.to_dict(), "build_peak_bytes": max(peak)}
+            print(found, file=sys.stderr, flush=True)
+        index = folder / "engine" / name
+        found["index_bytes"] = sum(one.stat().st_size for one in index.rglob("*") if one.is_file())
+        setting = Setting(corpus, {EMBEDDED: engine}, CASES, 60.0)
+        for row in (comparing.growth, comparing.set_comparison):
+            found[row.__name__] = asdict(row(setting, EMBEDDED))
+        found["throughput"], found["memory"] = map(asdict, working.throughput(setting, EMBEDDED))
+    return found
+
+
+@contextmanager
+def watched() -> Iterator[list[int]]:
+    """Bytes of its own that this process has together with its children, twice a second."""
+    seen, over = [own_bytes()], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            seen.append(own_bytes())
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def own_bytes() -> int:
+    """Anonymous memory of this process and those below it; what they share is counted once."""
+    ours, waiting = 0, ["self"]
+    while waiting:
+        process = Path("/proc", waiting.pop())
+        try:
+            lines = (process / "smaps_rollup").read_text().splitlines()
+            waiting += [
+                child for task in (process / "task").iterdir() for child in (task / "children").read_text().split()
+            ]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has just ended
+        ours += sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:"))
+    return ours
+
+
+def main(what: str, folder: str, *given: str) -> None:
+    if what == "million":
+        found = million(Path(folder), int(given[0]) if given else 1_000_000)
+    else:
+        found = {"shards": shards, "cluster": cluster}[what](Path(folder), given)
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
