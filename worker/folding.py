@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from rapidfuzz.distance import Levenshtein
@@ -15,6 +15,10 @@ ALIKE = 0.85
 """Levenshtein similarity from which two phrases are spellings of one."""
 
 
+def _nothing(phrase: str) -> None:
+    """No phrase has a name of its own."""
+
+
 class Folder:
     """Folds the lists of one answer, in which the same phrases come up again and again."""
 
@@ -22,15 +26,17 @@ class Folder:
         self._short = short_forms(model)
         self._shapes: dict[str, _Shape] = {}
 
-    def fold(self, ranked: Sequence[str], most: int | None = None) -> list[tuple[str, tuple[str, ...]]]:
+    def fold(
+        self, ranked: Sequence[str], most: int | None = None, called: Callable[[str], str | None] = _nothing
+    ) -> list[tuple[str, tuple[str, ...]]]:
         """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
 
         Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
         compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
-        the rest with each other.
+        the rest with each other. ``called``: the name of a phrase; of two with one name the first stays.
         """
         folded: dict[str, list[str]] = {}
-        for phrase, leader in self._led(ranked, most):
+        for phrase, leader in self._led(ranked, most, called):
             others = folded.setdefault(leader, [])
             if phrase != leader:
                 others.append(phrase)
@@ -40,19 +46,24 @@ class Folder:
         """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
         return tuple(islice((phrase for phrase, leader in self._led(ranked, most) if phrase == leader), most))
 
-    def _led(self, ranked: Sequence[str], most: int | None) -> Iterator[tuple[str, str]]:
+    def _led(
+        self, ranked: Sequence[str], most: int | None, called: Callable[[str], str | None] = _nothing
+    ) -> Iterator[tuple[str, str]]:
         """Each phrase with the earlier one it is near to, or itself; at most so many stand for themselves."""
         kept: list[_Shape] = []
+        named: dict[str, str] = {}
         for phrase in ranked:
-            shape = self._shape(phrase)
-            for leader in kept:
-                if shape.near(leader):
-                    yield phrase, leader.phrase
-                    break
-            else:
-                if most is None or len(kept) < most:
-                    kept.append(shape)
-                    yield phrase, phrase
+            shape, room = self._shape(phrase), most is None or len(kept) < most
+            name = called(phrase) if room or named else None
+            leader = named.get(name) if name else None
+            leader = leader or next((other.phrase for other in kept if shape.near(other)), None)
+            if leader is None and room:
+                kept.append(shape)
+                leader = phrase
+                if name:
+                    named[name] = phrase
+            if leader is not None:
+                yield phrase, leader
 
     def _shape(self, phrase: str) -> _Shape:
         shape = self._shapes.get(phrase)

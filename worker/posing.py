@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.phrases.model import PhraseModel
+from indexer.phrases.topics import scatter
 from worker.candidates import Candidates
 from worker.core.parameters import Parameters
 from worker.core.seeds import Side as Seed
@@ -34,6 +36,7 @@ def pose(
         "frequency": _of_model(model.frequency, numbers),
         "quality": _of_model(model.quality, numbers),
         "background": _of_model(model.background, numbers),
+        "scatter": _scatter(model, numbers),
         "in_a": _members(found.phrases, found.of_a),
         "in_b": _members(found.phrases, found.of_b),
     }
@@ -78,6 +81,13 @@ def _of_side(
 def _of_model(array: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
     """Rows of a model's array; 0 for a phrase it does not know."""
     return np.where(numbers >= 0, array[numbers], 0) if len(array) else np.zeros(len(numbers), dtype=array.dtype)
+
+
+def _scatter(model: PhraseModel, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How unlike each other the documents that hold each phrase are; 0 for a phrase the model does not know."""
+    if not len(model.phrases):
+        return np.zeros(len(numbers))
+    return np.where(numbers >= 0, scatter(model.places[numbers], model.frequency[numbers]), 0.0)
 
 
 def _members(phrases: Sequence[str], side: Sequence[str]) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import numpy as np
 from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.folding import Folder
 from worker.methods.base import Problem, Ranked, Sorting
+from worker.names import Names, shared_name
 from worker.neighbourhood import LocalGraph, Pair
 from worker.nested import relevance_by_words
 from worker.picture import picture
@@ -17,7 +18,7 @@ from worker.places import Finder
 from worker.question import Question
 from worker.reasons import Reasoner
 from worker.resolve import Resolved
-from worker.spelling import Speller
+from worker.spelling import Speller, usual_spelling
 from worker.summary import summarise
 
 LEAST_SHOWN = {"common": 3, "distinct": 1}
@@ -82,13 +83,15 @@ class _Entries:
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
+        self._names = [(side, _names(side)) for side in (self._a, self._b)]
+        self._called: dict[str, str | None] = {}
         self._folder = Folder(self._model)
         self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved)
 
     def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
         at = {phrase: n for n, phrase in enumerate(phrases)}
-        folded = self._folder.fold(phrases, self._cap or None)
+        folded = self._folder.fold(phrases, self._cap or None, self._name)
         shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
         return tuple(
             self._entry(phrase, also, int(ranked.index[at[phrase]]), float(ranked.score[at[phrase]]), where)
@@ -109,7 +112,7 @@ class _Entries:
         implied = where == "common" and not (count_a and count_b)
         return Entry(
             phrase=phrase,
-            display=self._speller.display(phrase),
+            display=self._name(phrase) or self._speller.display(phrase),
             score=_rounded(score),
             kind="implied" if implied else "shared" if where == "common" else "distinct",
             count_a=count_a,
@@ -124,6 +127,13 @@ class _Entries:
             reasons=self._reasoner.reasons(phrase, lacking="b" if count_a else "a") if implied else None,
         )
 
+    def _name(self, phrase: str) -> str | None:
+        """What it is a piece of, wherever it stands; of a set that is not asked, as its texts differ."""
+        if phrase not in self._called:
+            held = [names for side, names in self._names if side.wording.holds(phrase)]
+            self._called[phrase] = shared_name([names.whole(phrase) if names else None for names in held])
+        return self._called[phrase]
+
     def _relevance(self, phrase: str, side: Resolved, given: float, count: int) -> float:
         """As the method has it; of a phrase that stands there without an edge to it, by its words."""
         row = self._row.get(phrase)
@@ -131,6 +141,15 @@ class _Entries:
             return _rounded(given)
         edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
         return _rounded(max(given, relevance_by_words(side, edges, self._candidates, row)))
+
+
+def _names(side: Resolved) -> Names | None:
+    model = side.reader.model
+
+    def is_name(word: str) -> bool:
+        return usual_spelling(word.lower(), model)[0].isupper()
+
+    return Names(side.documents[0], is_name) if len(side.documents) == 1 else None
 
 
 def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:

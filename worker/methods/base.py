@@ -15,7 +15,7 @@ from worker.core.seeds import Side
 
 FLOATS = (
     *("salience_a", "salience_b", "partial_a", "partial_b", "worded_a", "worded_b"),
-    *("edge_a", "edge_b", "quality", "background"),
+    *("edge_a", "edge_b", "quality", "background", "scatter"),
 )
 COSINES = ("topic_a", "topic_b")
 COUNTS = ("occurs_a", "occurs_b", "frequency")
@@ -68,6 +68,8 @@ class Problem:
     frequency: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Documents that hold the phrase."""
     quality: Floats = field(default_factory=lambda: np.zeros(0))
+    scatter: Floats = field(default_factory=lambda: np.zeros(0))
+    """How unlike each other the documents that hold it are: 1 less their mean cosine among the topics."""
     documents: int = 0
     """Documents of the corpus."""
     word_frequency: Callable[[str], int] = _unknown

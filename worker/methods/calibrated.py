@@ -10,8 +10,9 @@ A phrase in both texts is common. For one that a holds and b lacks three kinds o
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
 Lists are ranked by salience, common phrases by that on both sides and by how certain they are. A phrase
-of very many documents ("training", "accuracy") tells a reader little unless it is what a text is about:
-such *obvious* phrases stand at the end of their list, and so does a single word that is said in passing.
+of very many documents ("training", "accuracy"), or of documents about anything at all ("open question", "special
+case"), tells a reader little unless it is what a text is about: such *obvious* phrases stand at the end of their
+list, and so does a single word that is said in passing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from worker.methods.relevance import Prepared
 
 FREQUENT = 0.01
 """A phrase in a larger share of the documents is obvious unless it is salient."""
+SCATTERED = 0.85
+"""So is one whose documents have no more to do with each other than this leaves (1 less their mean cosine)."""
 NEVER_OBVIOUS = 5
 """A phrase of no more documents than these is never obvious, however small the corpus."""
 NOISE = 0.003
@@ -39,15 +42,15 @@ NOISE = 0.003
 class Telling(NamedTuple):
     """From what salience on a phrase tells a reader something."""
 
-    frequent: float
-    """One of many documents."""
+    wide: float
+    """One of many documents, or of documents about anything."""
     word: float
     """A word by itself: said in passing it is a figure of speech, or a piece of a name."""
 
 
-COMMON, DISTINCT = Telling(0.25, 0.2), Telling(0.8, 0.4)
+COMMON, DISTINCT = Telling(0.3, 0.2), Telling(0.8, 0.4)
 """That both texts are about a thing says more than that one is."""
-SURE = 0.3
+SURE = 0.4
 """An implied phrase nearer to the cut than this is often wrong: it stands last."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
@@ -138,12 +141,13 @@ def _known(problem: Problem, salience: Floats) -> Floats:
 def _rank(
     problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags | Literal[False] = False
 ) -> Ranked:
-    """By score, what tells little last: phrases of many documents, and bare words, of too little salience, and what
-    is ``doubtful``."""
+    """By score, what tells little last: phrases of many documents or of any, and bare words, of too little salience,
+    and what is ``doubtful``."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
-    frequent = problem.frequency > max(FREQUENT * problem.documents, NEVER_OBVIOUS)
+    wide = (problem.frequency > FREQUENT * problem.documents) | (problem.scatter > SCATTERED)
+    wide &= problem.frequency > NEVER_OBVIOUS
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
-    obvious = (frequent & (salience < telling.frequent)) | (bare & (salience < telling.word)) | doubtful
+    obvious = (wide & (salience < telling.wide)) | (bare & (salience < telling.word)) | doubtful
     first = ranked(problem.phrases, chosen & ~obvious, score)
     lowest = float(first.score[-1]) if len(first) else 1.0
     last = ranked(problem.phrases, chosen & obvious, score * min(lowest, 1.0))

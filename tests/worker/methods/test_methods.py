@@ -10,6 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
+from worker.methods.calibrated import NEVER_OBVIOUS, SCATTERED
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -228,3 +229,15 @@ def test_in_a_small_corpus_nothing_is_obvious_and_a_trace_of_relevance_is_none()
     assert (sorting.distinct_a.telling, sorting.distinct_b.telling) == (1, 1), "though in over 1 % of eight documents"
     margin = dict(zip(sorting.phrases, sorting.margin, strict=True))
     assert margin["hub"] < -3 < margin["crawl"], "a ten-thousandth of what every document would get"
+
+
+def test_a_phrase_of_documents_about_anything_is_obvious_unless_a_text_is_about_it() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS)
+    many = np.full(len(problem.phrases), NEVER_OBVIOUS + 1)
+    large = replace(problem, documents=10_000, frequency=many, salience_a=problem.salience_a / 2)
+    told = method("cda").sort(large).distinct_a.telling
+    anything = replace(large, scatter=np.full(len(many), SCATTERED + 0.01))
+    assert told == 1
+    assert method("cda").sort(anything).distinct_a.telling == 0
+    assert method("cda").sort(replace(anything, frequency=many - 1)).distinct_a.telling == 1, "of so few none can tell"
+    assert method("cda").sort(replace(anything, salience_a=problem.salience_a)).distinct_a.telling == 1

@@ -1,0 +1,68 @@
+"""The whole name or compound that a phrase is a piece of."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexer.documents import AnalysedDocument, Document
+from indexer.lemmas import Lemmas
+from indexer.text import tokens_string, words_and_marks
+from tests.worker.test_matching import model
+from worker.folding import Folder
+from worker.names import Names, shared_name
+
+NAMES = {"mark", "hughes", "pnc"}
+
+
+def names(text: str, title: str = "") -> Names:
+    document, lemmas = Document("d", title, text), Lemmas("en")
+    words, marks, _ = words_and_marks(document)
+    tokens = tokens_string([lemmas[word] for word in words], marks)
+    return Names(AnalysedDocument(document, tokens, (), (), (), 0.0, ""), lambda word: word.lower() in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "whole"),
+    [
+        ("Then Mark Hughes came. Hughes said so.", "hughes", "Mark Hughes"),
+        ("Manager Mark Hughes came.", "hughes", "Mark Hughes"),
+        ("Mark Hughes came.", "hughes", "Mark Hughes"),
+        ("It is Hughes. Then Mark Hughes came.", "hughes", None),
+        ("He left Hughes. Then he came.", "hughes", None),
+        ("It is a bi-level problem; bi-level, we say.", "bi", "bi-level"),
+        ("It is a bi-level problem and a bi-linear one.", "bi", None),
+        ("The four-wheel car has a wheel.", "wheel", None),
+        ("A bank like Provident National Bank's grows.", "national bank", "Provident National Bank"),
+        ("We saw Honda Motor Co Ltd and Honda.", "honda", None),
+        ("He works for PNC Financial, it says.", "pnc", "PNC Financial"),
+        ("The Quick Brown Fox Jumps Over Dogs here.", "fox", None),
+        ("BOLT BERANEK SAID SO", "bolt", None),
+        ("Nothing of it here.", "hughes", None),
+        ("The word stands in the\nMark\n\nHughes of a list.", "hughes", None),
+    ],
+)
+def test_a_piece_of_a_name_or_a_compound_is_shown_whole(text: str, phrase: str, whole: str | None) -> None:
+    assert names(text).whole(phrase) == whole
+
+
+def test_a_title_is_not_asked_as_all_its_words_may_have_capitals() -> None:
+    assert names("It grows.", title="Why Mark Hughes Left").whole("hughes") is None
+    assert names("Hughes left.", title="Why Mark Hughes Left").whole("hughes") is None
+
+
+def test_a_pair_is_no_piece_of_anything() -> None:
+    assert names("Then Mark Hughes came.").whole("hughes@@mark") is None
+
+
+def test_two_texts_must_agree() -> None:
+    assert shared_name(["Mark Hughes", "Mark HUGHES"]) == "Mark Hughes"
+    assert shared_name(["Mark Hughes", None]) is None
+    assert shared_name([]) is None
+
+
+def test_pieces_of_one_name_are_one_entry() -> None:
+    called = {"shapiro": "Shapiro-Wilk", "wilk": "Shapiro-Wilk"}.get
+    ranked = ["shapiro", "test", "wilk", "sample"]
+    assert Folder(model()).fold(ranked, 2, called) == [("shapiro", ("wilk",)), ("test", ())]
+    assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ("wilk",))]
+    assert [leader for leader, _ in Folder(model()).fold(ranked)] == ranked

@@ -1,0 +1,105 @@
+"""The whole name that a phrase is a piece of: "Hughes" in a text about Mark Hughes, "bi" of "bi-level".
+
+Told by hyphens and capitals around the first mentions. What never stands by itself is shown as the whole it always
+stands in; a word that does, with the words before it at its first mention, where a text gives a name in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from indexer.documents import PAIR, AnalysedDocument
+from indexer.text import FIELD_START, SEPARATORS, Mark, split
+from worker.spans import Spans
+
+_MENTIONS = 3
+"""Looked at, in the text: a title is often all in capitals."""
+_AROUND = 80
+"""Characters on either side of a mention."""
+_LONGEST = 5
+"""Words of a name; more capitals in a row are a heading."""
+_POSSESSIVE = ("'s", "’s", "'", "’")
+
+Run = tuple[int, int]
+"""Where it begins and ends in the text."""
+
+
+class Names:
+    """Of the phrases of one document."""
+
+    def __init__(self, document: AnalysedDocument, is_name: Callable[[str], bool]) -> None:
+        """``is_name``: whether a word is usually written with a capital."""
+        self._text = document.document.text
+        self._spans = Spans([document])
+        self._is_name = is_name
+
+    def whole(self, phrase: str) -> str | None:
+        """As it is written in the text; None where the phrase is no piece of anything."""
+        if PAIR in phrase or self._text.isupper():
+            return None
+        found = self._spans.of(0, phrase, _MENTIONS)
+        mentions = [(start, end) for field, start, end in found if field == "text"][:_MENTIONS]
+        if not mentions or self._run(*mentions[0]) == mentions[0]:
+            return None
+        runs = [self._run(*mention) for mention in mentions]
+        if all(run != mention for run, mention in zip(runs, mentions, strict=True)):
+            wholes = [self._written(run) for run in runs]
+            if len({whole.casefold() for whole in wholes}) == 1:
+                return wholes[0]
+        (begin, _), (start, end) = runs[0], mentions[0]
+        named = begin < start and " " not in phrase and self._text[begin:start][-1].isspace()
+        return self._written((begin, end)) if named else None
+
+    def _run(self, start: int, end: int) -> Run:
+        """The compound or name around a mention, or the mention itself."""
+        if (
+            self._text[start:end].islower()
+            and (self._text[max(0, start - 1) : start] + self._text[end : end + 1]).isspace()
+        ):
+            return start, end  # most are told at a glance
+        own = split(self._text[start:end])[0]
+        begin, before = self._before(start)
+        stop, after = self._after(end, own[-1][0].isupper())
+        return (begin, stop) if before + len(own) + after <= _LONGEST else (start, end)
+
+    def _before(self, start: int) -> tuple[int, int]:
+        """Where the whole begins, and how many words that adds."""
+        first = max(0, start - _AROUND)
+        words, separators = split(self._text[first:start])
+        capital, at, taken = self._text[start].isupper(), start, 0
+        for n in range(len(words) - 1, 0 if first else -1, -1):  # the first word may have been cut
+            if not _joins(separators[n + 1], capital and words[n][0].isupper()):
+                break
+            at -= len(separators[n + 1]) + len(words[n])
+            taken, capital = taken + 1, words[n][0].isupper()
+            begins = FIELD_START if not n and not first else SEPARATORS[separators[n]]
+            if begins & Mark.SENTENCE and separators[n + 1].isspace() and not self._is_name(words[n]):
+                return at + len(words[n]) + len(separators[n + 1]), taken - 1  # a capital only by its place
+        return at, taken
+
+    def _after(self, end: int, capital: bool) -> tuple[int, int]:
+        """Where the whole ends, and how many words that adds; ``capital``: of the mention's last word."""
+        last = min(len(self._text), end + _AROUND)
+        words, separators = split(self._text[end:last])
+        at, taken = end, 0
+        for n in range(len(words) - (last < len(self._text))):
+            if not _joins(separators[n], capital and words[n][0].isupper()):
+                break
+            at += len(separators[n]) + len(words[n])
+            taken, capital = taken + 1, words[n][0].isupper()
+        return at, taken
+
+    def _written(self, run: Run) -> str:
+        written = " ".join(self._text[run[0] : run[1]].split())
+        return next((written.removesuffix(end) for end in _POSSESSIVE if written.endswith(end)), written)
+
+
+def _joins(separator: str, capitals: bool) -> bool:
+    """Whether what stands between two words makes them one name or compound."""
+    return bool(SEPARATORS[separator] & Mark.HYPHEN) or (capitals and separator.isspace() and not SEPARATORS[separator])
+
+
+def shared_name(wholes: Sequence[str | None]) -> str | None:
+    """What a phrase of several texts is called in all of them."""
+    folded = {whole and whole.casefold() for whole in wholes}
+    return wholes[0] if len(folded) == 1 else None
