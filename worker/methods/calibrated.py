@@ -63,7 +63,9 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     common = (margin >= 0) & problem.candidates
     return replace(
         found,
-        common=_rank(problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=margin < SURE),
+        common=_rank(
+            problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=_doubtful(problem, margin)
+        ),
         distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), DISTINCT),
         distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), DISTINCT),
     )
@@ -110,6 +112,12 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     # where no path leads, being about the same field is no evidence; other words for the same thing are
     noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
     return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
+
+
+def _doubtful(problem: Problem, margin: Floats) -> Flags:
+    """Implied phrases that readers strike out: near the cut, or without any word in the text that lacks them."""
+    worded = np.minimum(problem.worded_a, problem.worded_b)
+    return np.asarray(~problem.shared & ((margin < SURE) | (worded <= 0)))
 
 
 def _certainty(margin: Floats) -> Floats:

@@ -10,7 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import NEVER_OBVIOUS, SCATTERED
+from worker.methods.calibrated import NEVER_OBVIOUS, SCATTERED, SURE
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -241,3 +241,12 @@ def test_a_phrase_of_documents_about_anything_is_obvious_unless_a_text_is_about_
     assert method("cda").sort(anything).distinct_a.telling == 0
     assert method("cda").sort(replace(anything, frequency=many - 1)).distinct_a.telling == 1, "of so few none can tell"
     assert method("cda").sort(replace(anything, salience_a=problem.salience_a)).distinct_a.telling == 1
+
+
+def test_an_implied_phrase_without_any_word_in_the_other_text_stands_last() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS)
+    sorting = method("cda").sort(problem)
+    assert not problem.shared.any() and sorting.margin.max() > SURE
+    assert (len(sorting.common), sorting.common.telling) == (3, 0)
+    some = np.full(len(problem.phrases), 0.01)
+    assert method("cda").sort(replace(problem, worded_a=some, worded_b=some)).common.telling == 1
