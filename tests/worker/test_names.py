@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.lemmas import Lemmas
@@ -66,3 +68,12 @@ def test_pieces_of_one_name_are_one_entry() -> None:
     assert Folder(model()).fold(ranked, 2, called) == [("shapiro", ("wilk",)), ("test", ())]
     assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ("wilk",))]
     assert [leader for leader, _ in Folder(model()).fold(ranked)] == ranked
+
+
+@given(st.text("aA'’-. \n̈中+#\u200d", max_size=40))
+def test_of_any_text_a_whole_is_a_part(text: str) -> None:
+    words, marks, _ = words_and_marks(Document("d", "", text))
+    found, lemmas = names(text), Lemmas("en")
+    for word in tokens_string([lemmas[word] for word in words], marks).split():
+        whole = found.whole(word)
+        assert whole is None or whole in " ".join(text.split())
