@@ -1,7 +1,7 @@
-"""How a phrase is written, told from documents that may be read.
+"""How a phrase is written: as usual in the corpus where the documents at hand write it so, else as they do.
 
-The model knows the usual spelling of each phrase, taken from the whole corpus. A caller who may not read
-all of it is shown that spelling only where one of their own documents has it, and another of theirs otherwise.
+Lemmas are the same for "security firms" and "securities firms"; which of the two is meant only a text can say. And a
+caller who may not read the whole corpus is shown nothing but what one of their own documents has.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from indexer.phrases.model import PhraseModel
 from worker.spans import Spans
 
 _ENOUGH = 20
-"""Occurrences looked at for the most frequent spelling."""
+"""Occurrences looked at for the usual spelling, and for the most frequent one."""
 
 
 def usual_spelling(phrase: str, model: PhraseModel) -> str:
@@ -33,19 +33,19 @@ class Speller:
         self._spans = Spans(documents)
 
     def display(self, phrase: str) -> str:
-        usual = usual_spelling(phrase, self._model)
-        if self._groups is None:
-            return usual
         if PAIR in phrase:
             return " + ".join(self.display(member) for member in phrase.split(PAIR))
+        usual = usual_spelling(phrase, self._model)
         seen: Counter[str] = Counter()
         for written in self._written(phrase):
-            if written == usual:
+            if written.casefold() == usual.casefold():
                 return usual
             seen[written] += 1
             if seen.total() == _ENOUGH:
                 break
-        return seen.most_common(1)[0][0] if seen else phrase
+        if seen:
+            return seen.most_common(1)[0][0]
+        return usual if self._groups is None else phrase
 
     def _written(self, phrase: str) -> Iterator[str]:
         """Its occurrences as they stand in the texts."""
