@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, repeat
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.engines.shelf import Words
 from indexer.phrases.model import PhraseModel
 
 MANY = 5000
@@ -21,14 +23,28 @@ class Coded:
 
     def __init__(self, tokens: Sequence[str], model: PhraseModel) -> None:
         """``tokens``: the tokens string of each document."""
-        texts = [text.split() for text in tokens]
         self.tokens = tokens
-        self.words: list[str] = texts[0] if len(texts) == 1 else list(chain.from_iterable(texts))
-        """One after another."""
-        self.lengths = np.array(list(map(len, texts)), dtype=np.int64)
-        """Words of each document, shape (documents,)."""
         self._model = model
         self._unseen: dict[str, int] = {}
+
+    @cached_property
+    def _texts(self) -> list[list[str]]:
+        return [text.split() for text in self.tokens]
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """One after another."""
+        return self._texts[0] if len(self._texts) == 1 else list(chain.from_iterable(self._texts))
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Words of each document, shape (documents,)."""
+        return np.array(list(map(len, self._texts)), dtype=np.int64)
+
+    @cached_property
+    def size(self) -> int:
+        """How many words there are."""
+        return int(self.lengths.sum())
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -47,7 +63,7 @@ class Coded:
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How often each word occurs."""
-        if len(self.words) < MANY:
+        if self.size < MANY:
             return Counter(self.words)
         counts = np.bincount(self.numbers)
         held = np.flatnonzero(counts)
@@ -67,3 +83,56 @@ class Coded:
         ends = between == ord("\n")
         plain = len(between) + 1 == len(self.words) and bool((ends | (between == ord(" "))).all())
         return ends if plain else None
+
+    @cached_property
+    def lined(self) -> NDArray[np.int64] | None:
+        """Numbers of the words, -1 at the end of each line; None where ``gaps`` is."""
+        return None if self.gaps is None else np.insert(self.numbers, np.flatnonzero(self.gaps) + 1, -1)
+
+
+class Numbered(Coded):
+    """The same of documents whose words an engine keeps as numbers: nothing needs to be split or looked up."""
+
+    def __init__(self, tokens: Sequence[str], model: PhraseModel, known: Words) -> None:
+        super().__init__(tokens, model)
+        self._known = known
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        return self._known.lined[self._known.lined >= 0]
+
+    @property
+    def words(self) -> Sequence[str]:
+        return Spelled(self.numbers, self._model.words)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self._known.lengths
+
+    @property
+    def lined(self) -> NDArray[np.int64]:
+        return self._known.lined
+
+
+class Spelled(Sequence[str]):
+    """Words that stay numbers until somebody reads them: few methods do."""
+
+    def __init__(self, numbers: NDArray[np.int64], names: Sequence[str]) -> None:
+        self._numbers, self._names = numbers, names
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        return self._spelled[at]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spelled)
+
+    @cached_property
+    def _spelled(self) -> list[str]:
+        return list(map(self._names.__getitem__, self._numbers.tolist()))

@@ -21,7 +21,7 @@ from indexer.bm25 import phrase_words, saturation
 from indexer.documents import PAIR
 from indexer.phrases.model import PhraseModel
 from indexer.text import PAIR_WINDOW
-from worker.coded import Coded
+from worker.coded import MANY, Coded
 from worker.sequences import Sequences, sequences
 
 FAMILY = 0.8
@@ -88,15 +88,21 @@ class Wording:
     def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
         """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
         words = [phrase_words(phrase) for phrase in phrases]
-        weights = self._word_weights(set(chain.from_iterable(words)))
+        large = self._coded.size >= MANY
+        weights = self._word_weights(set(chain.from_iterable(words))) if large else self._all_weights
         return np.array([sum([weights.get(word, 0.0) for word in own]) for own in words], dtype=np.float64)
+
+    @cached_property
+    def _all_weights(self) -> dict[str, float]:
+        """Of every word of a short side: the query of a page is asked about the phrases of each hit."""
+        return self._word_weights(self.words)
 
     def _word_weights(self, words: Iterable[str]) -> dict[str, float]:
         """BM25 of those of the words that stand here."""
         known, unseen = self._model.word_ids, len(self._model.words)
         held = [word for word in words if word in self._vocabulary]
         rarity = self._model.word_idf[np.array([known.get(word, unseen) for word in held], dtype=np.int64)]
-        counts, length = [self.words[word] for word in held], len(self._coded.words)
+        counts, length = [self.words[word] for word in held], self._coded.size
         weights = rarity * saturation(counts, length, self._model.average_length)
         return dict(zip(held, weights.tolist(), strict=True))
 

@@ -16,16 +16,20 @@ from numpy.typing import NDArray
 from indexer.analyse import Analyser
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Groups, Reader
+from indexer.engines.lazily import Lazily
 from indexer.engines.salients import weighed
+from indexer.engines.shelf import Places, Shelf, shelf_of
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.answer import SideInfo
-from worker.coded import Coded
+from worker.coded import Coded, Numbered
 from worker.matching import Wording
 from worker.queries import with_every_phrase
 from worker.sides import Kind, Side, parse_search
 
 SET_CANDIDATES = 200
 """How many phrases stand for a set: the best by summed salience."""
+MANY = 100
+"""From so many documents on most are not looked at closely."""
 GUEST = ""
 """The id of a text that is not in the index."""
 GUEST_PREFIX = "\x00guest:"
@@ -55,7 +59,7 @@ class Resolved:
         """Whether the side's one document is not in the index."""
         return self.kind in ("query", "text")
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         return () if self.guest else tuple(d.document.id for d in self.documents)
 
@@ -72,12 +76,7 @@ class Resolved:
         """Candidate phrases with their salience, best first."""
         if len(self.documents) == 1:
             return dict(weighed(self.documents[0].salient))
-        summed: defaultdict[str, float] = defaultdict(float)
-        for document in self.documents:
-            for phrase, salience in weighed(document.salient):
-                summed[phrase] += salience
-        least = min(nlargest(SET_CANDIDATES, summed.values()), default=0.0)
-        likely = [(phrase, score) for phrase, score in summed.items() if score >= least]
+        likely = _summed(self.documents) if self._shelved is None else _summed_on(*self._shelved)
         best = sorted(likely, key=lambda item: (-item[1], item[0]))[:SET_CANDIDATES]
         top = best[0][1] if best else 1.0
         return {phrase: score / top for phrase, score in best}
@@ -85,7 +84,16 @@ class Resolved:
     @cached_property
     def coded(self) -> Coded:
         """The lemmas of all its documents."""
-        return Coded([d.tokens for d in self.documents], self.reader.model)
+        if self._shelved is None:
+            return Coded([d.tokens for d in self.documents], self.reader.model)
+        shelf, places = self._shelved
+        tokens = Lazily(len(places), lambda i: self.documents[i].tokens)
+        return Numbered(tokens, self.reader.model, shelf.words(places))
+
+    @cached_property
+    def _shelved(self) -> tuple[Shelf, Places] | None:
+        """Where its documents stand, if what is asked of all of them can be had at once."""
+        return shelf_of(self.documents)
 
     @cached_property
     def wording(self) -> Wording:
@@ -96,6 +104,8 @@ class Resolved:
 
         Shape (phrases, documents), with the statistics of the epoch.
         """
+        if self._shelved is not None:
+            return _edges_on(*self._shelved, phrases)
         row = {phrase: i for i, phrase in enumerate(phrases)}
         held = [document.phrases for document in self.documents]
         sizes = list(map(len, held))
@@ -125,6 +135,40 @@ class Resolved:
         return SideInfo(self.kind, (), start if len(start) <= _TITLE else start[: _TITLE - 1].rstrip() + "…")
 
 
+def _summed(documents: Sequence[AnalysedDocument]) -> list[tuple[str, float]]:
+    """Phrases with the sum of their salience, all that may be among the best."""
+    summed: defaultdict[str, float] = defaultdict(float)
+    for document in documents:
+        for phrase, salience in weighed(document.salient):
+            summed[phrase] += salience
+    least = min(nlargest(SET_CANDIDATES, summed.values()), default=0.0)
+    return [(phrase, score) for phrase, score in summed.items() if score >= least]
+
+
+def _summed_on(shelf: Shelf, places: Places) -> list[tuple[str, float]]:
+    """The same, added in the same order."""
+    rows, salience, _ = shelf.salience(places)
+    held = np.flatnonzero(np.bincount(rows))
+    summed = np.bincount(rows, salience)[held]
+    if len(held) > SET_CANDIDATES:
+        likely = summed >= np.partition(summed, len(held) - SET_CANDIDATES)[len(held) - SET_CANDIDATES]
+        held, summed = held[likely], summed[likely]
+    return list(zip(map(shelf.phrase, held.tolist()), summed.tolist(), strict=True))
+
+
+def _edges_on(shelf: Shelf, places: Places, phrases: Sequence[str]) -> NDArray[np.float64]:
+    rows, weights, sizes = shelf.edges(places)
+    asked = [(i, row) for i, row in enumerate(map(shelf.row, phrases)) if row is not None]
+    of_row = np.full(int(max([rows.max(initial=0), *[row for _, row in asked]])) + 1, -1, dtype=np.int64)
+    for i, row in asked:
+        of_row[row] = i
+    at = of_row[rows]
+    kept = np.flatnonzero(at >= 0)
+    found = np.zeros((len(phrases), len(places)))
+    found[at[kept], np.repeat(np.arange(len(places)), sizes)[kept]] = weights[kept]
+    return found
+
+
 def resolve(
     reader: Reader, sides: Sequence[Side], *, limits: Limits, groups: Groups = None, analyser: Analyser | None = None
 ) -> list[Resolved]:
@@ -136,7 +180,8 @@ def resolve(
                 fix="compare a part of it",
             )
     wanted = list(dict.fromkeys(id for side in sides for id in side.ids))
-    fetched = dict(zip(wanted, reader.fetch(wanted, groups), strict=True)) if wanted else {}
+    fetch = reader.fetch if len(wanted) < MANY else reader.fetch_lightly
+    fetched = dict(zip(wanted, fetch(wanted, groups), strict=True)) if wanted else {}
     missing = [id for id, document in fetched.items() if document is None]
     if missing:
         raise UnknownDocument(reader.info.name, *missing)

@@ -24,7 +24,7 @@ class Sequences(Protocol):
 
 
 def sequences(coded: Coded) -> Sequences:
-    return InNumbers(coded) if len(coded.words) >= MANY and coded.gaps is not None else InText(coded.tokens)
+    return InNumbers(coded) if coded.size >= MANY and coded.lined is not None else InText(coded.tokens)
 
 
 class InText:
@@ -54,10 +54,9 @@ class InNumbers:
     """Goes only to the places of a phrase's rarest word."""
 
     def __init__(self, coded: Coded) -> None:
-        assert coded.gaps is not None
+        assert coded.lined is not None
         self._number = coded.number
-        line_ends = np.flatnonzero(coded.gaps)
-        self._codes = np.insert(coded.numbers, line_ends + 1, -1)
+        self._codes = coded.lined
         """Numbers of the words, -1 at the end of each line."""
         self._places, self._starts = _by_number(self._codes)
 

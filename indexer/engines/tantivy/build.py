@@ -50,7 +50,7 @@ class TantivyBuild(Build):
         with telling(self._folder.root):
             self._writer.commit()
             self._writer.wait_merging_threads()
-            self._graph.finish(model.phrase_ids)
+            self._graph.finish(model.phrase_ids, model.word_ids)
             (self._path / "model.npz").write_bytes(model.to_bytes())
             save_delta(Delta(opstamp=store.opstamp(self._path / "index")), self._path / "delta")
             save_info(self._path, info)

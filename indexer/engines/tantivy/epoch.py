@@ -13,6 +13,7 @@ from indexer.engines.base import IndexInfo
 from indexer.engines.tantivy import index as store
 from indexer.engines.tantivy.delta import load_delta
 from indexer.engines.tantivy.folder import IndexFolder, Stamp, load_info, stamp
+from indexer.engines.tantivy.forward import load_forward
 from indexer.engines.tantivy.graph import load_graph
 from indexer.engines.tantivy.snapshot import Snapshot
 from indexer.errors import EpochChanged
@@ -37,6 +38,7 @@ class OpenEpoch:
         try:
             self._info = load_info(folder, self.path)
             self.graph = load_graph(self.path / "graph")
+            self.forward = load_forward(self.path / "graph", len(self.graph))
             self._index = store.open_index(self.path / "index")
             self.schema = self._index.schema
             self._seen: Stamp | None = None

@@ -2,7 +2,7 @@
 
 ROOT/NAME/current             the version in use, replaced in one step
 ROOT/NAME/VERSION/index/      tantivy
-ROOT/NAME/VERSION/graph/      the edges, as arrays
+ROOT/NAME/VERSION/graph/      the edges, as arrays, and what large sets ask of documents
 ROOT/NAME/VERSION/model.npz   the phrase model
 ROOT/NAME/VERSION/info.json   what it is, and the size of every file that never changes
 ROOT/NAME/VERSION/delta       documents changed since

@@ -64,7 +64,7 @@ class Graph:
 
 def load_graph(folder: Path) -> Graph:
     """Raises OSError or ValueError when a file is missing or cut short."""
-    arrays = {name: _mapped(folder / f"{name}.npy") for name in ARRAYS}
+    arrays = {name: mapped(folder / f"{name}.npy") for name in ARRAYS}
     names = orjson.loads((folder / EXTRA).read_bytes())
     graph = Graph(
         starts=arrays["starts"],
@@ -82,7 +82,7 @@ def load_graph(folder: Path) -> Graph:
     return graph
 
 
-def _mapped(path: Path) -> NDArray[Any]:
+def mapped(path: Path) -> NDArray[Any]:
     # a plain view: the memmap subclass makes every slice dearer
     mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
     return mapped

@@ -19,7 +19,9 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.tantivy.forward_writer import ForwardWriter
 from indexer.engines.tantivy.graph import EXTRA
+from indexer.engines.tantivy.ranges import ranges, starts_of
 from indexer.engines.tantivy.strings import Strings
 
 BATCH = 4096
@@ -32,6 +34,7 @@ class GraphWriter:
         self.folder = folder
         self._phrases: dict[str, int] = {}
         self._acls: dict[tuple[str, ...], int] = {}
+        self._forward = ForwardWriter(folder)
         self._numbers: dict[str, int] = {}
         """The number, in order of arrival, of the last document of each id."""
         self._sizes, self._degrees, self._acl = array("q"), array("d"), array("i")
@@ -49,6 +52,7 @@ class GraphWriter:
         known = self._phrases
         array("i", [known.setdefault(phrase, len(known)) for phrase in analysed.phrases]).tofile(self._files["phrases"])
         self._files["weights"].write(struct.pack(f"={len(analysed.weights)}f", *analysed.weights))
+        self._forward.add(analysed, [known.setdefault(one.phrase, len(known)) for one in analysed.salient])
         title = document.title.encode()
         self._title_sizes.append(len(title))
         self._files["titles"].write(title)
@@ -56,15 +60,17 @@ class GraphWriter:
     def __contains__(self, name: str) -> bool:
         return name in self._numbers
 
-    def finish(self, model_rows: Mapping[str, int]) -> None:
-        """Write the arrays; ``model_rows`` says which row the epoch's model gives each phrase."""
+    def finish(self, model_rows: Mapping[str, int], word_rows: Mapping[str, int]) -> None:
+        """Write the arrays; the epoch's model has these numbers for phrases and for words."""
         self.close()
         ids = sorted(self._numbers)
         arrival = np.array([self._numbers[name] for name in ids], dtype=np.int64)
         self._save_documents(ids, arrival)
         rows, other = self._rows(model_rows)
-        raw_starts = _starts(np.frombuffer(self._sizes, dtype=np.int64))
+        raw_starts = starts_of(np.frombuffer(self._sizes, dtype=np.int64))
+        self._save_edges(arrival, raw_starts, rows)
         self._turn_round(arrival, raw_starts, rows, len(model_rows) + len(other))
+        self._forward.finish(arrival, rows, word_rows)
         names = {"acls": [list(acl) for acl in self._acls], "other_phrases": other}
         (self.folder / EXTRA).write_bytes(orjson.dumps(names))
         for name in self._files:
@@ -73,6 +79,7 @@ class GraphWriter:
     def close(self) -> None:
         for file in self._files.values():
             file.close()
+        self._forward.close()
 
     def _save_documents(self, ids: Sequence[str], arrival: NDArray[np.int64]) -> None:
         packed = Strings.of(ids)
@@ -80,11 +87,11 @@ class GraphWriter:
         self._save("id_blob", packed.blob)
         self._save("degrees", np.frombuffer(self._degrees, dtype=np.float64)[arrival])
         self._save("acl", np.frombuffer(self._acl, dtype=np.int32)[arrival])
-        raw_starts = _starts(np.frombuffer(self._title_sizes, dtype=np.int64))
-        starts = _starts(np.diff(raw_starts)[arrival])
+        raw_starts = starts_of(np.frombuffer(self._title_sizes, dtype=np.int64))
+        starts = starts_of(np.diff(raw_starts)[arrival])
         raw, titles = self._raw("titles", np.uint8), self._create("title_blob", int(starts[-1]), np.uint8)
         for first in range(0, len(arrival), BATCH):
-            take = _ranges(raw_starts, arrival[first : first + BATCH])
+            take = ranges(raw_starts, arrival[first : first + BATCH])
             titles[starts[first] : starts[first] + len(take)] = raw[take]
         self._save("title_starts", starts)
 
@@ -97,6 +104,16 @@ class GraphWriter:
             rows[number] = other.setdefault(phrase, len(model_rows) + len(other)) if row is None else row
         return rows, other
 
+    def _save_edges(self, arrival: NDArray[np.int64], raw_starts: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Edges by document, each document's in its own order."""
+        starts = starts_of(np.diff(raw_starts)[arrival])
+        out_rows, out_weights = self._forward.save_edges(starts)
+        at = 0
+        for _, edge_rows, edge_weights in self._edges(arrival, raw_starts, rows):
+            out_rows[at : at + len(edge_rows)] = edge_rows
+            out_weights[at : at + len(edge_rows)] = edge_weights
+            at += len(edge_rows)
+
     def _turn_round(
         self, arrival: NDArray[np.int64], raw_starts: NDArray[np.int64], rows: NDArray[np.int64], row_count: int
     ) -> None:
@@ -105,7 +122,7 @@ class GraphWriter:
         for _, edge_rows, _ in self._edges(arrival, raw_starts, rows):
             found, counts = np.unique(edge_rows, return_counts=True)
             sizes[found] += counts
-        starts = _starts(sizes)
+        starts = starts_of(sizes)
         self._save("starts", starts)
         documents = self._create("documents", int(starts[-1]), np.int32)
         weights = self._create("weights", int(starts[-1]), np.float32)
@@ -126,7 +143,7 @@ class GraphWriter:
         sizes = np.diff(raw_starts)
         for first in range(0, len(arrival), BATCH):
             batch = arrival[first : first + BATCH]
-            take = _ranges(raw_starts, batch)
+            take = ranges(raw_starts, batch)
             documents = np.repeat(np.arange(first, first + len(batch), dtype=np.int64), sizes[batch])
             yield documents, rows[raw_phrases[take]], raw_weights[take]
 
@@ -155,18 +172,3 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
-
-
-def _ranges(starts: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions ``starts[i]:starts[i + 1]`` of every i of ``numbers``, one after another."""
-    sizes = starts[numbers + 1] - starts[numbers]
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    shifts: NDArray[np.int64] = np.repeat(starts[numbers] - (ends - sizes), sizes)
-    return shifts + np.arange(total, dtype=np.int64)

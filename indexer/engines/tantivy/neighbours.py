@@ -111,5 +111,6 @@ def _best(reached: NDArray[np.int64], edges: _Edges, snapshot: Snapshot, limit: 
 
 
 def _included(snapshot: Snapshot, include: tuple[str, ...], visible: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    numbers = [snapshot.number(name) for name in dict.fromkeys(include)]
-    return np.array([n for n in numbers if n >= 0 and (visible is None or visible[n])], dtype=np.int64)
+    numbers = snapshot.numbers(list(dict.fromkeys(include)))
+    numbers = numbers[numbers >= 0]
+    return numbers if visible is None else numbers[visible[numbers]]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import (
@@ -21,6 +24,7 @@ from indexer.engines.tantivy import index as store
 from indexer.engines.tantivy import pages, queries
 from indexer.engines.tantivy.epoch import OpenEpoch
 from indexer.engines.tantivy.neighbours import neighbourhood
+from indexer.engines.tantivy.shelf import TantivyShelf
 from indexer.phrases.model import PhraseModel
 
 if TYPE_CHECKING:
@@ -42,8 +46,25 @@ class TantivyReader(Reader):
         self._engine.requests += 1
         wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
         found = store.fetch(self._epoch.state().searcher, self._epoch.schema, wanted)
-        readable = {name: a for name, a in found.items() if may_read(a.document.acl, groups)}
-        return [readable.get(name) for name in ids]
+        return [_readable(found.get(name), groups) for name in ids]
+
+    def fetch_lightly(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
+        forward, state = self._epoch.forward, self._epoch.state()
+        if forward is None:
+            return self.fetch(ids, groups)
+        self._engine.requests += 1
+        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
+        read = partial(store.fetch, state.searcher, self._epoch.schema)
+        numbers = state.snapshot.unchanged(wanted)
+        numbers[numbers >= 0] = np.where(forward.coded(numbers[numbers >= 0]), numbers[numbers >= 0], -1)
+        light = np.flatnonzero(numbers >= 0).tolist()
+        shelf = TantivyShelf(
+            forward, self._epoch.graph, self.model, self._epoch.row,
+            [wanted[i] for i in light], numbers[light], read,
+        )  # fmt: skip
+        found = {document.document.id: document for document in shelf.documents()}
+        found |= read([name for name in wanted if name not in found])
+        return [_readable(found.get(name), groups) for name in ids]
 
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         ids = self._epoch.state().snapshot.sorted_ids()
@@ -77,3 +98,7 @@ class TantivyReader(Reader):
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         self._engine.requests += 1
         return neighbourhood(self._epoch.state().snapshot, self._epoch.row, request)
+
+
+def _readable(document: AnalysedDocument | None, groups: Groups) -> AnalysedDocument | None:
+    return document if document is not None and may_read(document.document.acl, groups) else None

@@ -17,6 +17,9 @@ from indexer.engines.lazily import Lazily
 from indexer.engines.tantivy.delta import Delta
 from indexer.engines.tantivy.graph import Graph
 
+MANY = 50
+"""From so many documents on they are looked up together."""
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -88,6 +91,24 @@ class Snapshot:
     def number(self, name: str) -> int:
         """The document's number, or -1; one that is gone may still have its number."""
         return self.added_numbers[name] if name in self.delta.added else self.graph.ids.find(name)
+
+    def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """The same of many documents, shape (names,)."""
+        if len(names) < MANY:
+            return np.array([self.number(name) for name in names], dtype=np.int64)
+        found = self.graph.ids.find_many(names)
+        if self.delta.added:
+            of_added = self.added_numbers
+            found = np.array([of_added.get(n, at) for n, at in zip(names, found.tolist(), strict=True)], dtype=np.int64)
+        return found
+
+    def unchanged(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Numbers of documents that are as the epoch was built, -1 of all others; shape (names,)."""
+        numbers = self.numbers(names)
+        held = np.flatnonzero((numbers >= 0) & (numbers < len(self.graph)))
+        found = np.full(len(names), -1, dtype=np.int64)
+        found[held] = np.where(self._alive[numbers[held]], numbers[held], -1)
+        return found
 
     def sorted_ids(self) -> list[str]:
         """Every live id ascending."""

@@ -76,6 +76,7 @@ FILES = [
     "graph/documents.npy",
     "graph/starts.npy",
     "graph/names.json",
+    "graph/forward_words.npy",
     "index/meta.json",
 ]
 
@@ -153,7 +154,7 @@ def test_edges_do_not_pile_up_in_memory(tmp_path: Path) -> None:
             writer.add(document)
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        writer.finish({name: i for i, name in enumerate(names)})
+        writer.finish({name: i for i, name in enumerate(names)}, {})
         return used
 
     few, many = peak(100, tmp_path / "few"), peak(2000, tmp_path / "many")
@@ -165,6 +166,9 @@ def test_strings_are_found_by_code_point_order() -> None:
     strings = Strings.of(names)
     assert [strings.find(name) for name in names] == list(range(len(names)))
     assert strings.find("absent") == -1 and strings.find("\ud800") == -1
+    many = [*names, "absent", "\ud800", "a", "z" * 299]
+    assert strings.find_many(many).tolist() == [strings.find(name) for name in many]
+    assert strings.find_many([]).tolist() == [] and Strings.of([]).find_many(["a"]).tolist() == [-1]
     assert strings.take(np.array([2, 0])) == [names[2], names[0]] and strings.all() == names
 
 
