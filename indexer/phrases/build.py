@@ -15,7 +15,8 @@ from indexer.phrases.acronyms import as_lines
 from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches, document_of_tokens
 from indexer.phrases.heap import give_back
 from indexer.phrases.mining import Mined
-from indexer.phrases.model import PhraseModel, pack
+from indexer.phrases.model import PhraseModel
+from indexer.phrases.packed import pack
 from indexer.phrases.pairs import close_pairs
 from indexer.phrases.phraseset import PhraseSet, gains
 from indexer.phrases.processes import beside, in_order

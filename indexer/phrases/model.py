@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from indexer.bm25 import idf
 from indexer.phrases.acronyms import from_lines
+from indexer.phrases.packed import Packed, pack, unpack
 from indexer.phrases.topics import Topics
 
 FORMAT = 1
@@ -69,7 +70,7 @@ class PhraseModel:
         rows[placed] = np.arange(len(placed))
         return Topics(
             rows,
-            np.asarray(self.extra.get("topic_vectors", np.zeros((len(placed), 0))), dtype=np.float32),
+            np.asarray(self.extra.get("topic_vectors", np.zeros((len(placed), 0))), dtype=np.float16),
             np.asarray(self.extra.get("topic_middle", np.zeros(0)), dtype=np.float32),
             self.word_idf,
             self.average_length,
@@ -121,7 +122,7 @@ class PhraseModel:
                 documents=head["documents"],
                 average_length=head["average_length"],
                 phrases=unpack(arrays["phrases"]),
-                displays=unpack(arrays["displays"]),
+                displays=Packed(arrays["displays"]),
                 frequency=arrays["frequency"],
                 quality=arrays["quality"],
                 degree=arrays["degree"],
@@ -130,13 +131,3 @@ class PhraseModel:
                 word_frequency=arrays["word_frequency"],
                 extra={name: arrays[f"extra_{name}"] for name in head["extra"]},
             )
-
-
-def pack(strings: Sequence[str]) -> NDArray[np.uint8]:
-    """Strings as one UTF-8 byte array, a newline after each (none holds one)."""
-    joined = "".join(s.replace("\n", " ") + "\n" for s in strings)
-    return np.frombuffer(joined.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-
-
-def unpack(data: NDArray[np.uint8]) -> list[str]:
-    return data.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]

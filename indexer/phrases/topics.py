@@ -42,8 +42,8 @@ class Topics:
 
     words: NDArray[np.int32]
     """Word -> row of ``vectors``, or -1, shape (words + 1,): the last is for words never seen."""
-    vectors: NDArray[np.float32]
-    """Shape (words with a place, dimensions)."""
+    vectors: NDArray[np.float32] | NDArray[np.float16]
+    """Shape (words with a place, dimensions). Each is a number of half precision: kept so, they take half the room."""
     middle: NDArray[np.float32]
     """Shape (dimensions,)."""
     word_idf: NDArray[np.float64]
@@ -67,10 +67,14 @@ class Topics:
     def _sums(self, cells: _Cells, texts: int) -> NDArray[np.float32]:
         """The weighted sum of the vectors of each text's words."""
         if texts > _FEW:
-            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ self.vectors)
+            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ _single(self.vectors))
         ends = np.searchsorted(cells.text, np.arange(texts + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        return np.stack([cells.weight[part] @ self.vectors[cells.row[part]] for part in parts])
+        return np.stack([cells.weight[part] @ _single(self.vectors[cells.row[part]]) for part in parts])
+
+
+def _single(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
+    return vectors.astype(np.float32, copy=False)
 
 
 class _Cells(NamedTuple):

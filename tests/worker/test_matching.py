@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.phrases.acronyms import as_lines
-from indexer.phrases.model import PhraseModel, pack
+from indexer.phrases.model import PhraseModel
+from indexer.phrases.packed import pack
 from indexer.text import occurrences
 from worker.coded import Coded
 from worker.folding import Folder
