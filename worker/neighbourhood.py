@@ -188,7 +188,9 @@ class _Edges:
         guests = {at[name] for side in (pair.a, pair.b) if side.guest for name in side.columns}
         degrees = pair.candidates.degrees
         if guests:
-            extra = np.isin(self.columns, list(guests))
+            guest = np.zeros(len(self.ids), dtype=bool)
+            guest[list(guests)] = True
+            extra = guest[self.columns]
             degrees = degrees + np.bincount(self.rows[extra], self.weights[extra], len(degrees))
         total = float(degrees.sum())
         return LocalGraph(

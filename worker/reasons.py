@@ -40,6 +40,7 @@ class Reasoner:
         self._folder = folder
         self._problem = problem
         self._given = solved
+        self._ranked: dict[tuple[int, int, int | None], list[int]] = {}
         self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
 
     def reasons(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
@@ -55,26 +56,37 @@ class Reasoner:
         holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)
         shares = relevance_shares(self._graph.graph, f, g, row, holders=holders, targets=targets)
         named = _largest(shares.via, self._graph.ids, _LEAST, MOST)
-        via = tuple(self._bridge(j, float(shares.via[j]), f, g, row) for j in named)
+        via = tuple(self._bridge(j, float(shares.via[j]), side, row) for j in named)
         own = min(1.0, shares.own)  # the last digit of a sum
         rest = 1.0 - own - sum(bridge.share for bridge in via)
         return Reasons(own=own, via=via, partial=0.0, rest=max(0.0, rest))
 
-    def _bridge(self, document: int, share: float, f: Floats, g: Floats, row: int) -> Bridge:
+    def _bridge(self, document: int, share: float, side: int, row: int) -> Bridge:
         """A third document with the phrases that make it relevant to the side, the strongest first."""
-        parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
-        parts[row] = 0.0
-        return Bridge(self._graph.ids[document], self._graph.titles[document], self._strongest(parts), share)
+        phrases = self._strongest(document, side, row)
+        return Bridge(self._graph.ids[document], self._graph.titles[document], phrases, share)
 
-    def _strongest(self, parts: Floats) -> tuple[str, ...]:
-        """The phrases of the largest parts, without near-duplicates: most often they are among the first few."""
+    def _strongest(self, document: int, side: int, row: int) -> tuple[str, ...]:
+        """The phrases of the largest parts but that of ``row``, without near-duplicates: most often they are among
+        the first few."""
         found: tuple[str, ...] = ()
         for most in (_LOOKED_AT, None):
-            names = [self._graph.phrases[i] for i in _largest(parts, self._graph.phrases, 0.0, most)]
+            # one more, as that of the row may be among them
+            parts = self._parts(document, side, None if most is None else most + 1)
+            names = [self._graph.phrases[i] for i in parts if i != row][:most]
             found = self._folder.leaders(names, _PHRASES)
             if len(found) == _PHRASES or most is None or len(names) < most:
                 break
         return found
+
+    def _parts(self, document: int, side: int, most: int | None) -> list[int]:
+        """Phrases by what they bring to a document, the largest first; several of an answer ask for the same one."""
+        known = self._ranked.get((document, side, most))
+        if known is None:
+            f, g = self._solved.f[:, side], self._solved.g[:, side]
+            parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
+            known = self._ranked[document, side, most] = _largest(parts, self._graph.phrases, 0.0, most)
+        return known
 
     @cached_property
     def _solved(self) -> Relevance:
