@@ -1,7 +1,6 @@
 """Measure what deploy/SCALING.md tells of shards, of a cluster and of a million documents; prints JSON.
 
-    python -m tests.bench.scale shards FOLDER FILE...   one index in 1, 2, 4 and 8 shards on one node
-    python -m tests.bench.scale cluster FOLDER FILE...  the same documents on one node and on three
+    python -m tests.bench.scale layouts FOLDER FILE...  one index in shards on one Elasticsearch node and on three
     python -m tests.bench.scale million FOLDER [COUNT]  generated documents in the embedded engine
 
 Comparisons are made in turns, so that what else the machine does disturbs all alike; FOLDER keeps the indexes.
@@ -10,12 +9,13 @@ Comparisons are made in turns, so that what else the machine does disturbs all a
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 from deploy.elasticsearch.node import Node
 from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.engines.base import Reader
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.readers import Rejects, read_documents
 from tests.faults.cluster import Cluster
@@ -37,7 +38,7 @@ DOCUMENTS = 40_000
 CASES = 200
 DRAWN_FROM = 4000
 BUDGET = 240.0
-INDEX = "scale"
+MINED, INDEX = "mined", "scale"
 LANGUAGE = 10
 """The language of a million documents has ten times the words and topics of that of the benchmark."""
 
@@ -57,48 +58,58 @@ class Layout:
         return engine
 
 
-def shards(folder: Path, files: Sequence[str]) -> dict[str, Any]:
-    with Node(heap="2g", work=folder / "node") as node:
-        return compared({f"{n} shards": Layout(node.url, n) for n in (1, 2, 4, 8)}, files)
-
-
-def cluster(folder: Path, files: Sequence[str]) -> dict[str, Any]:
-    with Node(heap="512m", work=folder / "alone") as node, Cluster(folder / "cluster") as three:
-        layouts = {
-            "one node, 1 shard": Layout(node.url, 1),
-            "three nodes, 1 shard and its replica": Layout(three.url, 1, 1),
-            "three nodes, 3 shards and their replicas": Layout(three.url, 3, 1),
-        }
-        return compared(layouts, files)
-
-
-def compared(layouts: dict[str, Layout], files: Sequence[str]) -> dict[str, Any]:
-    """The same documents in every layout: built one after the other, compared in turns."""
-    documents = list(islice(read_documents(files, Rejects()), DOCUMENTS))
-    ids = [document.id for document in documents[:DRAWN_FROM]]
+def layouts(folder: Path, files: Sequence[str]) -> dict[str, Any]:
+    """The same analysed documents in every layout: written one after the other, compared in turns."""
     found: dict[str, Any] = {}
     steps: dict[str, Step] = {}
     pairs: list[Pair] = []
     with ExitStack() as opened:
-        for name, layout in layouts.items():
+        node = opened.enter_context(Node(heap="512m", work=folder / "node"))
+        three = opened.enter_context(Cluster(folder / "cluster"))
+        source = opened.enter_context(Layout(node.url, 1).engine())
+        analysed = mined(source, files)
+        for name, layout in wanted(node.url, three.url).items():
             engine = opened.enter_context(layout.engine())
-            began = time.perf_counter()
-            build_index(documents, engine, INDEX, force=True)
-            found[name] = {"build_seconds": round(time.perf_counter() - began, 1), **laid_out(engine)}
+            found[name] = {"write_seconds": written(analysed, engine), **laid_out(engine)}
             print(name, found[name], file=sys.stderr, flush=True)
+            ids = analysed.readable(None, DRAWN_FROM)
             pairs = pairs or draw(engine.open(INDEX), ids, CASES)[0]
             steps[name] = cold(engine, pairs)
-        times = interleaved(steps, CASES, BUDGET, warm=50)
+        times = interleaved(steps, CASES, BUDGET, warm=20)
     for name, one in times.items():
         found[name] |= {"median_ms": 1000 * one.median, "p95_ms": 1000 * one.p95, "cases": len(one)}
     return found
+
+
+def wanted(one: str, three: str) -> dict[str, Layout]:
+    """Layouts on a node and on a cluster, by what they are called."""
+    alone = {f"one node, shards: {n}": Layout(one, n) for n in (1, 2, 4, 8)}
+    return alone | {f"three nodes, shards: {n}, each with a replica": Layout(three, n, 1) for n in (1, 3)}
+
+
+def mined(engine: ElasticsearchEngine, files: Sequence[str]) -> Reader:
+    """The documents, analysed; those of the last run if they are there."""
+    if MINED not in engine.indexes():
+        build_index(islice(read_documents(files, Rejects()), DOCUMENTS), engine, MINED)
+    return engine.open(MINED)
+
+
+def written(analysed: Reader, engine: ElasticsearchEngine) -> float:
+    """Seconds that writing all documents takes."""
+    documents = list(analysed.scan())
+    began = time.perf_counter()
+    with engine.build(INDEX) as build:
+        build.write(documents)
+        build.commit(analysed.model, replace(analysed.info, name=INDEX))
+    return time.perf_counter() - began
 
 
 def laid_out(engine: ElasticsearchEngine) -> dict[str, int]:
     """As Elasticsearch itself tells it."""
     client, alias = engine.connection.client, engine.alias(INDEX)
     client.cluster.health(index=alias, wait_for_status="green", timeout="120s")
-    copies = [one for one in client.cat.shards(index=alias, format="json") if one["state"] == "STARTED"]
+    listed: Any = client.cat.shards(index=alias, format="json").body
+    copies = [one for one in listed if one["state"] == "STARTED"]
     primaries = [one for one in copies if one["prirep"] == "p"]
     assert len(primaries) == engine.shards and len(copies) == engine.shards * (1 + engine.replicas), copies
     return {"shards": len(primaries), "copies": len(copies), "nodes": len({one["node"] for one in copies})}
@@ -122,9 +133,10 @@ def million(folder: Path, count: int) -> dict[str, Any]:
         name = f"{INDEX}-{count}"
         if name not in engine.indexes():
             with watched() as peak:
-                began = time.perf_counter()
+                began, used = time.perf_counter(), sum(os.times()[:4])
                 report = build_index(corpus.read(), engine, name)
                 found["build_seconds"] = time.perf_counter() - began
+                found["build_processor_seconds"] = sum(os.times()[:4]) - used
             found |= {"report": report.to_dict(), "build_peak_bytes": max(peak)}
             print(found, file=sys.stderr, flush=True)
         index = folder / "engine" / name
@@ -174,7 +186,7 @@ def main(what: str, folder: str, *given: str) -> None:
     if what == "million":
         found = million(Path(folder), int(given[0]) if given else 1_000_000)
     else:
-        found = {"shards": shards, "cluster": cluster}[what](Path(folder), given)
+        found = layouts(Path(folder), given)
     print(json.dumps(found, indent=1))
 
 
