@@ -7,6 +7,7 @@ import binascii
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -88,13 +89,17 @@ def _source(analysed: AnalysedDocument) -> Body:
     source: Body = {name: stored.pop(name) for name in ("id", "tokens", "phrases", "degree")}
     source |= {
         "facets": facet_keys(analysed.document.facets),
-        "date": dates.instant(analysed.document.date),
+        "date": _instant(analysed.document.date),
         "acl": list(analysed.document.acl),
         "open": not analysed.document.acl,
         "card": pack_card(analysed.degree, analysed.document.title),
         "stored": stored,
     }
     return source
+
+
+_instant = lru_cache(maxsize=4096)(dates.instant)
+"""Many documents share few dates."""
 
 
 def pack_card(degree: float, title: str) -> str:
@@ -296,10 +301,13 @@ def boost_of(request: NeighbourhoodRequest, phrase: str) -> float:
 
 
 def _edge(phrase: str, name: str, boost: float) -> Body:
+    """A document that holds the phrase has all its words: to ask for every one changes no score, and spares
+    Elasticsearch the search for any of them, which was a sixth of the work in a large index."""
     phrase = clean(phrase)
+    words = {"query": " ".join(phrase_words(phrase)), "operator": "and"}
     return {
         "bool": {
-            "must": {"match": {"tokens": " ".join(phrase_words(phrase))}},
+            "must": {"match": {"tokens": words}},
             "filter": {"term": {"phrases": phrase}},
             "boost": boost,
             "_name": name,
