@@ -6,25 +6,27 @@ stores; one document or many at a time go through the same arrays, so both ways 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.errors import BadSetting
 from indexer.lemmas import Lemmas
-from indexer.phrases.build import build_model
-from indexer.phrases.choosing import analyse_batch
+from indexer.phrases.build import build_model, topics_of
+from indexer.phrases.choosing import analyse_batch, described
 from indexer.phrases.corpus import Corpus, Progress, code, no_progress
 from indexer.phrases.heap import give_back
-from indexer.phrases.mining import Mined, Thresholds, mine_phrases
+from indexer.phrases.kept import Kept, Part
+from indexer.phrases.mining import Mined, Thresholds, document_frequency, mine_phrases
 from indexer.phrases.model import PhraseModel
-from indexer.phrases.processes import in_order
+from indexer.phrases.processes import beside, in_order
 from indexer.phrases.quality import good_phrases
 from indexer.phrases.reading import Reading
 from indexer.phrases.travel import arrived, travelling
 from indexer.salience import MU, K
+from indexer.spool import Spool, in_parts
 
 Prepared = TypeVar("Prepared")
 BATCH = 512
@@ -45,19 +47,25 @@ def mine(
     total: int = 0,
     progress: Progress = no_progress,
     learnt: Callable[[Corpus, Mined], None] | None = None,
+    keeping: Callable[[Kept], None] | None = None,
 ) -> PhraseModel:
     """The phrase model of a corpus; reads the stream once.
 
-    ``salience`` is ``default`` or ``paper``; ``learnt`` is shown what mining found before the model is made.
+    ``salience`` is ``default`` or ``paper``; ``learnt`` is shown what mining found before the model is made, and
+    ``keeping`` is handed what spares an analysis of the same documents (``Analyser.prepare_kept``) to read them again.
     """
     if salience not in ("default", "paper"):
         raise BadSetting(f"no salience named {salience!r}", fix="use default or paper")
     lemmas = Lemmas(language)
-    corpus = code(documents, lemmas, progress, total, processes)
+    corpus = code(documents, lemmas, progress, total, processes, sizes=keeping is not None)
     lemmas.clear()
     give_back()
     titles = good_phrases(good_phrases_file)
-    mined = mine_phrases(corpus, lemmas, titles, thresholds, min_support, progress=progress, processes=processes)
+    frequency = document_frequency(corpus)
+    with beside(partial(topics_of, corpus, frequency), processes) as topics:  # much of mining is the work of one
+        mined = mine_phrases(
+            corpus, lemmas, titles, frequency, thresholds, min_support, progress=progress, processes=processes
+        )
     if learnt:
         learnt(corpus, mined)
     settings: dict[str, object] = {
@@ -69,17 +77,15 @@ def mine(
         "known_phrases": mined.known,
         "notes": [lemmas.note] if lemmas.note else [],
     }
-    return build_model(corpus, mined, settings, progress, processes)
+    return build_model(corpus, mined, topics, settings, progress, processes, keeping)
 
 
 class Analyser:
     """Analyses documents with the model of an epoch."""
 
-    def __init__(self, model: PhraseModel, lemmas: Mapping[str, str] | None = None) -> None:
-        """``lemmas``: of words that are known already."""
+    def __init__(self, model: PhraseModel) -> None:
         self.model = model
         self._reading = Reading(model)
-        self._reading.lemmas.update(lemmas or {})
 
     def analyse(self, document: Document) -> AnalysedDocument:
         return analyse_batch(self._reading, [document])[0]
@@ -105,32 +111,51 @@ class Analyser:
         progress: Progress = no_progress,
     ) -> Iterator[Prepared]:
         """The same, each document as ``prepare`` makes it in the process that analysed it."""
-        done = 0
-        for part in self._batches(documents, processes, prepare):
-            yield from part
-            done += len(part)
-            progress("analyse", done, total)
+        parts, documents_of = in_parts(documents, BATCH)
+        sent = travelling if processes > 1 else _as_it_is
 
-    def _batches(
-        self, documents: Iterable[Document], processes: int, prepare: Callable[[AnalysedDocument], Prepared]
-    ) -> Iterator[list[Prepared]]:
-        source = iter(documents)
-        parts = iter(lambda: list(islice(source, BATCH)), [])
+        def work(part: Any) -> list[Any]:
+            return [sent(prepare(read)) for read in analyse_batch(self._reading, documents_of(part))]
 
-        if processes < 2:
-            for part in parts:
-                yield [prepare(read) for read in analyse_batch(self._reading, part)]
-            return
+        return _told(in_order(work, parts, processes), documents_of, total, progress)
 
-        def work(part: list[Document]) -> list[Any]:
-            return [travelling(prepare(read)) for read in analyse_batch(self._reading, part)]
+    def prepare_kept(
+        self,
+        kept: Kept,
+        spool: Spool,
+        prepare: Callable[[AnalysedDocument], Prepared],
+        *,
+        processes: int = 1,
+        progress: Progress = no_progress,
+    ) -> Iterator[Prepared]:
+        """The same of the documents that the model was mined from, with what mining has read in them."""
 
-        for part, ready in in_order(work, parts, processes):
-            yield [arrived(document, one) for document, one in zip(part, ready, strict=True)]
+        sent = travelling if processes > 1 else _as_it_is
+
+        def documents_of(part: Part) -> list[Document]:
+            return spool.read(*part[1:])
+
+        def work(part: Part) -> list[Any]:
+            return [sent(prepare(read)) for read in described(self._reading, documents_of(part), kept.read(part))]
+
+        return _told(in_order(work, kept.parts(BATCH), processes), documents_of, spool.count, progress)
 
 
-def _as_it_is(analysed: AnalysedDocument) -> AnalysedDocument:
-    return analysed
+def _told(
+    ready: Iterator[tuple[Any, list[Any]]],
+    documents_of: Callable[[Any], list[Document]],
+    total: int,
+    progress: Progress,
+) -> Iterator[Any]:
+    done = 0
+    for part, made in ready:
+        yield from arrived(partial(documents_of, part), made)
+        done += len(made)
+        progress("analyse", done, total)
+
+
+def _as_it_is(ready: Any) -> Any:
+    return ready
 
 
 __all__ = ["Analyser", "Thresholds", "mine"]

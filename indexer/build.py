@@ -32,6 +32,7 @@ from indexer.readers.rejects import Rejects
 from indexer.spool import Spool
 
 if TYPE_CHECKING:
+    from indexer.phrases.kept import Kept
     from indexer.phrases.model import PhraseModel
     from indexer.settings import Settings
 
@@ -167,7 +168,7 @@ def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _C
     from indexer.analyse import Analyser, mine
 
     analysis = made.analysis
-    lemmas: dict[str, str] = {}
+    kept: list[Kept] = []
     with clock.stage("mine"):
         model = mine(
             spool,
@@ -178,12 +179,12 @@ def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _C
             processes=processes,
             total=spool.count,
             progress=progress,
-            learnt=lambda corpus, _: lemmas.update(corpus.lemmatised()),
+            keeping=kept.append,
         )
     with clock.stage("analyse and write"):
-        analyser = Analyser(model, lemmas)
+        analyser = Analyser(model)
         build.write_prepared(
-            analyser.prepare_all(spool, build.prepare, processes=processes, total=spool.count, progress=progress)
+            analyser.prepare_kept(kept[0], spool, build.prepare, processes=processes, progress=progress)
         )
     info = IndexInfo(
         name=made.index,

@@ -1,10 +1,9 @@
-"""The last pass of mining: frequencies, degrees, pairs and spellings of the phrases, into a model."""
+"""The last passes of mining: spellings, pairs, frequencies and degrees of the phrases, into a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +13,15 @@ from indexer.documents import PAIR
 from indexer.phrases.acronyms import as_lines
 from indexer.phrases.corpus import Corpus, Progress, batch_tokens, batches, document_of_tokens
 from indexer.phrases.heap import give_back
+from indexer.phrases.kept import Arrays, Kept, packed_edges, packed_occurrences
 from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel
 from indexer.phrases.packed import pack
 from indexer.phrases.pairs import close_pairs
 from indexer.phrases.phraseset import PhraseSet, gains
-from indexer.phrases.processes import beside, in_order
+from indexer.phrases.processes import in_order
 from indexer.phrases.reading import Reading, edges_of, weights_of
-from indexer.phrases.spelling import spellings
+from indexer.phrases.spelling import Spelled, Spellings, spelled
 from indexer.phrases.topics import PhrasePlaces, Placed, Topics, learn_topics, placed
 
 PAIR_QUALITY = 0.25
@@ -29,23 +29,35 @@ PAIR_QUALITY = 0.25
 
 
 def build_model(
-    corpus: Corpus, mined: Mined, settings: Mapping[str, object], progress: Progress, processes: int = 1
+    corpus: Corpus,
+    mined: Mined,
+    topics: Callable[[], Topics],
+    settings: Mapping[str, object],
+    progress: Progress,
+    processes: int = 1,
+    keeping: Callable[[Kept], None] | None = None,
 ) -> PhraseModel:
-    """Readings of the coded corpus: one for spellings, one to find the pairs, one to weigh all edges."""
+    """Readings of the coded corpus: one for spellings and pairs, one to weigh all edges.
+
+    ``topics`` gives them when they are needed; ``keeping`` is handed what an analysis of the same documents would
+    read again.
+    """
     phrases = mined.phrases
     names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
-    with beside(partial(_topics, corpus, mined), processes) as topics:
-        displays = spellings(corpus, phrases, processes)
-        found = _pairs(corpus, phrases, names, processes)
+    kept = Kept(corpus, list(batches(corpus)))
+    displays, found = _written(kept, phrases, names, processes)
     pairs = sorted(found, key=lambda pair: (names[pair[0]], names[pair[1]]))
     give_back()
     draft = _draft(corpus, mined, settings, names, displays, pairs)
-    return _weighed(corpus, draft, topics(), progress, processes)
+    model = _weighed(kept, draft, topics(), progress, processes, keep=keeping is not None)
+    if keeping:
+        keeping(kept)
+    return model
 
 
-def _topics(corpus: Corpus, mined: Mined) -> Topics:
+def topics_of(corpus: Corpus, frequency: NDArray[np.int32]) -> Topics:
+    """``frequency``: documents of each word."""
     held, average = _size(corpus)
-    frequency = mined.document_frequency
     return learn_topics(corpus.words, corpus.offsets, frequency, documents=held, average_length=average)
 
 
@@ -55,23 +67,42 @@ def _size(corpus: Corpus) -> tuple[int, float]:
     return held, corpus.tokens / held if held else 0.0
 
 
-def _pairs(corpus: Corpus, phrases: PhraseSet, names: list[str], processes: int) -> set[tuple[int, int]]:
+class _Written(NamedTuple):
+    """What a batch says of how phrases are written, and which keep close company."""
+
+    spelled: Spelled
+    pairs: set[tuple[int, int]]
+    found: Arrays
+
+
+def _written(
+    kept: Kept, phrases: PhraseSet, names: list[str], processes: int
+) -> tuple[list[str], set[tuple[int, int]]]:
+    """The spelling of each phrase, and the pairs; fills ``kept.found``."""
+    corpus = kept.corpus
     matcher = phrases.matcher(len(corpus.lemmas))
     good = phrases.quality >= PAIR_QUALITY
 
-    def read(batch: tuple[int, int]) -> set[tuple[int, int]]:
+    def read(batch: tuple[int, int]) -> _Written:
         words, marks = batch_tokens(corpus, *batch)
         document = document_of_tokens(corpus, *batch)
         found = matcher.all(words, marks)
-        found = found.where(matcher.segments(len(words), found))
-        _, one, other, _ = close_pairs(document[found.position], found.position, found.phrase)
-        return {
+        chosen = matcher.segments(len(words), found)
+        segments = found.where(chosen)
+        _, one, other, _ = close_pairs(document[segments.position], segments.position, segments.phrase)
+        pairs = {
             (a, b)
             for a, b in zip(one.tolist(), other.tolist(), strict=True)
             if good[a] and good[b] and _worth(names[a], names[b])
         }
+        return _Written(spelled(corpus, batch, found), pairs, packed_occurrences(found, chosen))
 
-    return {pair for _, found in in_order(read, batches(corpus), processes) for pair in found}
+    spellings, pairs = Spellings(), set[tuple[int, int]]()
+    for _, written in in_order(read, iter(kept.batches), processes):
+        spellings.add(written.spelled)
+        pairs |= written.pairs
+        kept.found.put(written.found)
+    return spellings.best(corpus, phrases.size), pairs
 
 
 def _worth(one: str, other: str) -> bool:
@@ -125,18 +156,21 @@ class _Weighed(NamedTuple):
     spread: NDArray[np.float64]
     edges: int
     places: Placed
+    kept: Arrays
 
 
-def _weighed(corpus: Corpus, draft: PhraseModel, topics: Topics, progress: Progress, processes: int) -> PhraseModel:
-    """Frequencies, degrees and background of all phrases."""
-    reading = Reading(draft)
+def _weighed(
+    kept: Kept, draft: PhraseModel, topics: Topics, progress: Progress, processes: int, keep: bool
+) -> PhraseModel:
+    """Frequencies, degrees and background of all phrases; fills ``kept.edges`` if they are to be kept."""
+    corpus, reading = kept.corpus, Reading(draft)
     size = len(draft.phrases)
 
-    def weigh(batch: tuple[int, int]) -> _Weighed:
+    def weigh(number: int) -> _Weighed:
+        batch = kept.batches[number]
         words, marks = batch_tokens(corpus, *batch)
         document, lengths = document_of_tokens(corpus, *batch), np.diff(corpus.offsets[batch[0] : batch[1] + 1])
-        found = reading.matcher.all(words, marks)
-        chosen = reading.matcher.segments(len(words), found)
+        found, chosen = kept.occurrences(number)
         here = edges_of(reading, found, chosen, document, marks)
         weight = weights_of(reading, here, words, document, lengths)
         share = weight / np.sqrt(np.bincount(here.document, weight, minlength=len(lengths)))[here.document]
@@ -146,18 +180,20 @@ def _weighed(corpus: Corpus, draft: PhraseModel, topics: Topics, progress: Progr
             np.bincount(here.phrase, share, minlength=size).astype(np.float64, copy=False),
             len(here.phrase),
             placed(topics, words, document, lengths, here.document, here.phrase),
+            packed_edges(here, weight) if keep else (),
         )
 
     frequency, degree, spread = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
     edges = 0
     places = PhrasePlaces(topics, size)
-    for (_, last), found in in_order(weigh, batches(corpus), processes):
+    for number, found in in_order(weigh, iter(range(len(kept.batches))), processes):
         frequency += found.frequency
         degree += found.degree
         spread += found.spread
         edges += found.edges
         places.add(found.places)
-        progress("weigh", last, corpus.documents)
+        kept.edges.put(found.kept)
+        progress("weigh", kept.batches[number][1], corpus.documents)
     background = np.divide(spread, np.sqrt(degree), out=np.zeros(size), where=degree > 0)
     return replace(
         draft,

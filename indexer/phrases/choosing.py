@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument, Document, Salient
 from indexer.phrases.matching import Found
-from indexer.phrases.reading import Batch, Edges, Ints, Reading, code_batch, edges_of, weights_of
+from indexer.phrases.reading import Batch, Edges, Ints, Read, Reading, read_batch
 from indexer.salience import interestingness, largest, normalised, pair_interestingness, select_many
 from indexer.text import Place
 
 PLACES = 3
 """Occurrences remembered of a salient phrase."""
+_FIELDS = ("text", "title")
 
 
 class Occurrences:
@@ -26,20 +27,20 @@ class Occurrences:
         keys = batch.document[found.position] << 32 | found.phrase
         order = np.argsort(keys, kind="stable")
         self.keys = keys[order]
-        self.position = found.position[order] - batch.starts[self.keys >> 32]
-        # Lists: rows are read one by one, where arrays are slow.
-        self.first: list[int] = self.position.tolist()
-        self.last: list[int] = (self.position + found.length[order] - 1).tolist()
+        position = found.position[order]
+        self.titled = batch.titled[position]
+        begin, end = batch.spans
+        fields = [_FIELDS[titled] for titled in self.titled.tolist()]
+        # A list: rows are read one by one, where arrays are slow.
+        self.places: list[Place] = list(
+            zip(fields, begin[position].tolist(), end[position + found.length[order] - 1].tolist(), strict=True)
+        )
+        """Where each stands."""
 
     def of(self, document: Ints, phrase: Ints) -> tuple[Ints, Ints]:
         """First row and row after the last of each, by position."""
         keys = document << 32 | phrase
         return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
-
-    def place(self, row: int, title: int, spans: tuple[list[int], list[int]]) -> Place:
-        """Where it stands in a document whose title has so many tokens."""
-        first = self.first[row]
-        return "title" if first < title else "text", spans[0][first], spans[1][self.last[row]]
 
 
 class Phrases(NamedTuple):
@@ -56,16 +57,17 @@ class Phrases(NamedTuple):
 
 def analyse_batch(reading: Reading, documents: Sequence[Document]) -> list[AnalysedDocument]:
     """All that indexing finds out about each document."""
-    batch = code_batch(reading, documents)
-    found = reading.matcher.all(batch.words, batch.marks)
-    chosen = reading.matcher.segments(len(batch.words), found)
-    edges = edges_of(reading, found, chosen, batch.document, batch.marks)
-    weights = weights_of(reading, edges, batch.words, batch.document, batch.lengths)
+    return described(reading, documents, read_batch(reading, documents))
+
+
+def described(reading: Reading, documents: Sequence[Document], read: Read) -> list[AnalysedDocument]:
+    """The documents with what was read in them, and the salient phrases chosen from it."""
+    batch, found, edges, weights = read
     seen = Occurrences(found, batch)
-    titled, rows = _titled(seen, edges, batch)
+    titled, rows = _titled(seen, edges)
     cuts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
     phrases = Phrases(edges, cuts.tolist(), rows, score(reading, edges, titled, cuts))
-    salient = _salient(reading, phrases, seen, batch)
+    salient = _salient(reading, phrases, seen)
     names = reading.model.phrases
     analysed = []
     for d, document in enumerate(documents):
@@ -85,15 +87,13 @@ def analyse_batch(reading: Reading, documents: Sequence[Document]) -> list[Analy
     return analysed
 
 
-def _titled(seen: Occurrences, edges: Edges, batch: Batch) -> tuple[NDArray[np.bool_], Ints]:
+def _titled(seen: Occurrences, edges: Edges) -> tuple[NDArray[np.bool_], Ints]:
     """Of each edge: does the phrase stand in the title, and the rows of its occurrences, shape (edges, 2)."""
     first, last = seen.of(edges.document, edges.phrase)
-    titles = np.array([one.title for one in batch.parsed], dtype=np.int64)
-    earliest = np.append(seen.position, 0)[first]
-    return (last > first) & (earliest < titles[edges.document]), np.stack([first, last], axis=1)
+    return (last > first) & np.append(seen.titled, False)[first], np.stack([first, last], axis=1)
 
 
-def _salient(reading: Reading, phrases: Phrases, seen: Occurrences, batch: Batch) -> list[tuple[Salient, ...]]:
+def _salient(reading: Reading, phrases: Phrases, seen: Occurrences) -> list[tuple[Salient, ...]]:
     """The salient phrases of each document."""
     names = reading.model.phrases
     parts = [slice(a, b) for a, b in pairwise(phrases.cuts)]
@@ -103,18 +103,15 @@ def _salient(reading: Reading, phrases: Phrases, seen: Occurrences, batch: Batch
     picked = select_many(spelled, [phrases.scores[part] for part in parts], members, reading.k, reading.mu)
     salient = []
     for d, part in enumerate(parts):
-        title, spans = batch.parsed[d].title, batch.parsed[d].spans()
         rows, scores = phrases.rows[part].tolist(), phrases.scores[part].tolist()
         own: list[Salient] = []
         for i in picked[d]:
             first, last = rows[i]
-            where: Iterable[int] = range(first, min(first + PLACES, last))
-            count = last - first
+            at, count = seen.places[first : min(first + PLACES, last)], last - first
             if i in members[d]:
-                where, count = [rows[member][0] for member in members[d][i]], int(phrases.edges.times[part][i])
-            own.append(
-                Salient(spelled[d][i], scores[i], count, tuple([seen.place(row, title, spans) for row in where]))
-            )
+                at = [seen.places[rows[member][0]] for member in members[d][i]]
+                count = int(phrases.edges.times[part][i])
+            own.append(Salient(spelled[d][i], scores[i], count, tuple(at)))
         salient.append(tuple(own))
     return salient
 

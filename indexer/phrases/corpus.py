@@ -21,7 +21,8 @@ from indexer.documents import Document
 from indexer.lemmas import Lemmas
 from indexer.phrases.processes import in_order
 from indexer.phrases.spill import Spill
-from indexer.text import FIELD_START, words_and_marks
+from indexer.spool import in_parts
+from indexer.text import FIELD_START, parse
 
 Progress = Callable[[str, int, int], None]
 """Stage, done, total (0 when it is not known)."""
@@ -53,10 +54,9 @@ class Corpus:
     offsets: NDArray[np.int64]
     """Document d is tokens offsets[d] to offsets[d + 1], shape (documents + 1,)."""
     characters: int
-
-    def lemmatised(self) -> dict[str, str]:
-        """Spelling -> lemma."""
-        return dict(zip(self.surfaces, [self.lemmas[number] for number in self.lemma_of.tolist()], strict=True))
+    sizes: Spill | None = None
+    """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),), if they were
+    asked for; on disk."""
 
     @property
     def tokens(self) -> int:
@@ -85,35 +85,43 @@ class _Part(NamedTuple):
     marks: bytes
     lengths: list[int]
     characters: int
+    sizes: NDArray[np.int32] | None
 
 
 class _Scanner:
     """Splits documents into numbered words; each process has its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: bool) -> None:
+        """``sizes``: are those of words and separators wanted?"""
         self.surfaces = _Numbers()
+        self.sizes = sizes
 
     def __call__(self, documents: list[Document]) -> _Part:
         words: list[str] = []
         marks = bytearray()
         lengths: list[int] = []
+        sizes = array("i")
         for document in documents:
-            own, before, _ = words_and_marks(document)
-            words += own
-            marks += bytes(before[:-1])
-            lengths.append(len(own))
+            parsed = parse(document)
+            words += parsed.words
+            marks += bytes(parsed.marks[:-1])
+            lengths.append(len(parsed.words))
+            if self.sizes:
+                sizes.extend(parsed.sizes())
         known = len(self.surfaces)
         codes = np.fromiter(map(self.surfaces.__getitem__, words), dtype=np.int32, count=len(words))
         new = list(islice(reversed(self.surfaces), len(self.surfaces) - known))[::-1]
         characters = sum(len(document.title) + len(document.text) for document in documents)
-        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters)
+        held = np.frombuffer(sizes, dtype=np.int32) if self.sizes else None
+        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters, held)
 
 
 class _Coder:
     """Puts the parts together. A spelling gets its number where the corpus has it first, whoever met it."""
 
-    def __init__(self, lemmas: Lemmas) -> None:
+    def __init__(self, lemmas: Lemmas, sizes: bool) -> None:
         self.lemmas = lemmas
+        self.sizes = Spill() if sizes else None
         self.surfaces = _Numbers()
         self.names = _Numbers()
         self.lemma_of = array("i")
@@ -137,6 +145,8 @@ class _Coder:
         self.marks += part.marks
         self.lengths.extend(part.lengths)
         self.characters += part.characters
+        if self.sizes is not None and part.sizes is not None:
+            self.sizes.append(part.sizes)
 
 
 def code(
@@ -145,11 +155,15 @@ def code(
     progress: Progress = no_progress,
     total: int = 0,
     processes: int = 1,
+    sizes: bool = False,
 ) -> Corpus:
-    """Read the stream once; documents without a word keep their place with no tokens."""
-    coder = _Coder(lemmas)
-    source = iter(documents)
-    for _, part in in_order(_Scanner(), iter(lambda: list(islice(source, _PART)), []), processes):
+    """Read the stream once; documents without a word keep their place with no tokens.
+
+    ``sizes``: keep what tells where each token stands in its field.
+    """
+    coder, scanner = _Coder(lemmas, sizes), _Scanner(sizes)
+    parts, documents_of = in_parts(documents, _PART)
+    for _, part in in_order(lambda part: scanner(documents_of(part)), parts, processes):
         coder.add(part)
         progress("read", len(coder.lengths), total)
     progress("read", len(coder.lengths), total or len(coder.lengths))
@@ -163,6 +177,7 @@ def code(
         marks=np.frombuffer(coder.marks, dtype=np.uint8),
         offsets=np.concatenate([[0], np.cumsum(np.frombuffer(coder.lengths, dtype=np.int64))]).astype(np.int64),
         characters=coder.characters,
+        sizes=coder.sizes,
     )
 
 

@@ -70,15 +70,18 @@ def mine_phrases(
     corpus: Corpus,
     lemmas: Lemmas,
     titles: list[str],
+    frequency: NDArray[np.int32],
     thresholds: Thresholds = Thresholds(),  # noqa: B008
     min_support: int | None = None,
     max_length: int = MAX_LENGTH,
     progress: Progress = no_progress,
     processes: int = 1,
 ) -> Mined:
-    """Patterns -> quality -> segmentation -> the phrases that stand on their own."""
+    """Patterns -> quality -> segmentation -> the phrases that stand on their own.
+
+    ``frequency``: documents of each word.
+    """
     steps = 6
-    frequency = document_frequency(corpus)
     support = min_support or support_for(corpus.tokens)
     stop = stop_words(corpus.lemmas, frequency, corpus.documents, lemmas.language)
     word_ids = {word: i for i, word in enumerate(corpus.lemmas)}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from indexer.phrases.matching import Found, Matcher
 from indexer.phrases.model import PhraseModel
 from indexer.phrases.pairs import close_pairs
 from indexer.salience import PAPER, Weighing
-from indexer.text import Parsed, parse, tokens_string
+from indexer.text import Mark, parse, tokens_string
 
 Ints = NDArray[np.int64]
 
@@ -69,13 +70,14 @@ class Reading:
 class Batch:
     """Documents with their tokens as word numbers (unknown words: the number after the last)."""
 
-    documents: Sequence[Document]
-    parsed: list[Parsed]
-    lemmas: list[list[str]]
+    lemmas: list[str]
     words: NDArray[np.int32]
     marks: NDArray[np.uint8]
+    """Before each token and after the last."""
     lengths: Ints
     """Tokens of each document."""
+    sizes: NDArray[np.int32]
+    """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),)."""
 
     @cached_property
     def starts(self) -> Ints:
@@ -87,25 +89,57 @@ class Batch:
         """The document of each token."""
         return np.repeat(np.arange(len(self.lengths), dtype=np.int64), self.lengths)
 
+    @cached_property
+    def titled(self) -> NDArray[np.bool_]:
+        """Does the token stand in the title?"""
+        return np.asarray((self.marks[:-1] & Mark.TITLE) != 0)
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints]:
+        """Where each token begins and ends in its field."""
+        upto = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
+        document = self.document
+        titles = np.bincount(document[self.titled], minlength=len(self.lengths))
+        field = 2 * (self.starts[:-1] + np.arange(len(self.lengths)))  # the first piece of each title
+        before = np.where(self.titled, upto[field][document], upto[field + 2 * titles + 1][document])
+        piece = 2 * (np.arange(len(self.words)) + document) + np.where(self.titled, 1, 2)
+        return upto[piece] - before, upto[piece + 1] - before
+
     def tokens(self, d: int) -> str:
-        return tokens_string(self.lemmas[d], self.parsed[d].marks)
+        start, end = self.starts[d : d + 2].tolist()
+        return tokens_string(self.lemmas[start:end], self.marks[start:end].tobytes())
 
 
 def code_batch(reading: Reading, documents: Sequence[Document]) -> Batch:
     parsed = [parse(document) for document in documents]
-    lemmas = [list(map(reading.lemmas.__getitem__, one.words)) for one in parsed]
+    lemmas = list(map(reading.lemmas.__getitem__, chain.from_iterable([one.words for one in parsed])))
     ids, unknown = reading.model.word_ids, len(reading.model.words)
-    lengths = np.array([len(line) for line in lemmas], dtype=np.int64)
-    words = map(ids.get, chain.from_iterable(lemmas), repeat(unknown))
     marks = b"".join([bytes(one.marks[:-1]) for one in parsed]) + b"\x01"
     return Batch(
-        documents,
-        parsed,
         lemmas,
-        np.fromiter(words, dtype=np.int32, count=int(lengths.sum())),
+        np.fromiter(map(ids.get, lemmas, repeat(unknown)), dtype=np.int32, count=len(lemmas)),
         np.frombuffer(marks, dtype=np.uint8),
-        lengths,
+        np.array([len(one.words) for one in parsed], dtype=np.int64),
+        np.array([size for one in parsed for size in one.sizes()], dtype=np.int32),
     )
+
+
+class Read(NamedTuple):
+    """A batch and all that is in it, before anything is chosen."""
+
+    batch: Batch
+    found: Found
+    edges: Edges
+    weights: NDArray[np.float64]
+    """BM25 of every edge."""
+
+
+def read_batch(reading: Reading, documents: Sequence[Document]) -> Read:
+    batch = code_batch(reading, documents)
+    found = reading.matcher.all(batch.words, batch.marks)
+    chosen = reading.matcher.segments(len(batch.words), found)
+    edges = edges_of(reading, found, chosen, batch.document, batch.marks)
+    return Read(batch, found, edges, weights_of(reading, edges, batch.words, batch.document, batch.lengths))
 
 
 def edges_of(

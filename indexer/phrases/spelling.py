@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.phrases.corpus import Corpus, batch_tokens, batches
-from indexer.phrases.phraseset import PhraseSet
-from indexer.phrases.processes import in_order
+from indexer.phrases.corpus import Corpus, batch_tokens
+from indexer.phrases.matching import Found
 from indexer.text import Mark, is_ideograph
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def spellings(corpus: Corpus, phrases: PhraseSet, processes: int = 1) -> list[str]:
-    """The most frequent spelling of each phrase, the first met where two are as frequent."""
-    matcher = phrases.matcher(len(corpus.lemmas))
+class Spelled(NamedTuple):
+    """Spellings of phrases in a batch, each of shape (spellings,)."""
 
-    def read(batch: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        words, marks = batch_tokens(corpus, *batch)
-        start = int(corpus.offsets[batch[0]])
-        found = matcher.all(words, marks)
-        keys = _keys(corpus.codes[start : start + len(words)], marks, found.position, found.length, found.phrase)
-        unique, at, times = np.unique(keys, return_index=True, return_counts=True)
-        return unique, times, (found.position[at] + start) << 3 | found.length[at]
+    names: NDArray[np.uint64]
+    """Phrase in the upper half, a hash of its spelling in the lower; ascending."""
+    counts: NDArray[np.int64]
+    places: NDArray[np.int64]
+    """Where it stands first: position << 3 | length."""
 
-    names: list[NDArray[np.uint64]] = []
-    counts: list[NDArray[np.int64]] = []
-    places: list[NDArray[np.int64]] = []
-    for _, found in in_order(read, batches(corpus), processes):
-        names.append(found[0])
-        counts.append(found[1])
-        places.append(found[2])
-        names, counts, places = _merged(names, counts, places, limit=8)
-    names, counts, places = _merged(names, counts, places, limit=1)
-    best = ["" for _ in range(phrases.size)]
-    if not names:
+
+def spelled(corpus: Corpus, batch: tuple[int, int], found: Found) -> Spelled:
+    """How the phrases ``found`` in the batch are written there."""
+    _, marks = batch_tokens(corpus, *batch)
+    start, end = corpus.offsets[list(batch)].tolist()
+    keys = _keys(corpus.codes[start:end], marks, found.position, found.length, found.phrase)
+    unique, at, times = np.unique(keys, return_index=True, return_counts=True)
+    return Spelled(unique, times, (found.position[at] + start) << 3 | found.length[at])
+
+
+class Spellings:
+    """Adds up the spellings of batches, in order."""
+
+    def __init__(self) -> None:
+        self._parts: list[Spelled] = []
+
+    def add(self, found: Spelled) -> None:
+        self._parts = _merged([*self._parts, found], limit=8)
+
+    def best(self, corpus: Corpus, phrases: int) -> list[str]:
+        """The most frequent spelling of each phrase, the first met where two are as frequent."""
+        best = ["" for _ in range(phrases)]
+        for names, counts, places in _merged(self._parts, limit=1):
+            order = np.lexsort((places, -counts))
+            phrase = names >> np.uint64(32)
+            _, rows = np.unique(phrase[order], return_index=True)
+            for row, shown in zip(order[rows].tolist(), _written(corpus, places[order[rows]]), strict=True):
+                best[int(phrase[row])] = shown
         return best
-    order = np.lexsort((places[0], -counts[0]))
-    phrase = names[0] >> np.uint64(32)
-    _, rows = np.unique(phrase[order], return_index=True)
-    for row, shown in zip(order[rows].tolist(), _written(corpus, places[0][order[rows]]), strict=True):
-        best[int(phrase[row])] = shown
-    return best
 
 
 def _keys(
@@ -63,16 +72,14 @@ def _keys(
     return phrase.astype(np.uint64) << np.uint64(32) | spelled >> np.uint64(32)
 
 
-def _merged(
-    names: list[NDArray[np.uint64]], counts: list[NDArray[np.int64]], places: list[NDArray[np.int64]], limit: int
-) -> tuple[list[NDArray[np.uint64]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
-    """The lists as one array each once there are more than ``limit``: counts added, the first place kept."""
-    if len(names) <= limit:
-        return names, counts, places
-    everything = np.concatenate(names)
-    unique, at, row = np.unique(everything, return_index=True, return_inverse=True)
-    total = np.bincount(row, np.concatenate(counts), minlength=len(unique)).astype(np.int64)
-    return [unique], [total], [np.concatenate(places)[at]]
+def _merged(parts: list[Spelled], limit: int) -> list[Spelled]:
+    """The parts as one once there are more than ``limit``: counts added, the first place kept."""
+    if len(parts) <= limit:
+        return parts
+    names, counts, places = (np.concatenate(column) for column in zip(*parts, strict=True))
+    unique, at, row = np.unique(names, return_index=True, return_inverse=True)
+    total = np.bincount(row, counts, minlength=len(unique)).astype(np.int64)
+    return [Spelled(unique, total, places[at])]
 
 
 def _written(corpus: Corpus, places: NDArray[np.int64]) -> list[str]:

@@ -1,10 +1,12 @@
-"""An array of numbers on disk: written once in order, read in slices, so that memory holds only a slice."""
+"""Arrays on disk: written once in order, read in parts, so that memory holds only a part."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import weakref
+from collections.abc import Sequence
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +25,7 @@ class Spill:
         weakref.finalize(self, self._file.close)
 
     def append(self, values: NDArray[np.int32]) -> None:
-        try:
-            self._file.seek(0, 2)
-            self._file.write(values.tobytes())
-            self._file.flush()
-        except OSError as error:
-            where = tempfile.gettempdir()
-            raise Unavailable(
-                f"cannot write to {where}: {error.strerror}", fix="free space there or set TMPDIR"
-            ) from None
+        _write(self._file, values.tobytes())
         self._size += len(values)
 
     def __len__(self) -> int:
@@ -55,3 +49,41 @@ class Spill:
     def _read(self, start: int, count: int) -> NDArray[np.int32]:
         # not from where the file stands: processes that share it would move each other
         return np.frombuffer(os.pread(self._file.fileno(), 4 * count, 4 * start), dtype=np.int32)
+
+
+class Shelf:
+    """Several arrays at a time, put one lot after the other; a process forked since reads any of them."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._lots: list[tuple[int, list[tuple[str, int]]]] = []
+        self._end = 0
+        weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return len(self._lots)
+
+    def put(self, arrays: Sequence[NDArray[Any]]) -> None:
+        data = b"".join([array.tobytes() for array in arrays])
+        _write(self._file, data)
+        self._lots.append((self._end, [(array.dtype.str, len(array)) for array in arrays]))
+        self._end += len(data)
+
+    def get(self, lot: int) -> list[NDArray[Any]]:
+        at, arrays = self._lots[lot]
+        found = []
+        for kind, size in arrays:
+            data = os.pread(self._file.fileno(), np.dtype(kind).itemsize * size, at)
+            found.append(np.frombuffer(data, dtype=kind))
+            at += len(data)
+        return found
+
+
+def _write(file: IO[bytes], data: bytes) -> None:
+    try:
+        file.seek(0, 2)
+        file.write(data)
+        file.flush()
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise Unavailable(f"cannot write to {where}: {error.strerror}", fix="free space there or set TMPDIR") from None

@@ -109,7 +109,14 @@ def learn_topics(
     words: Ints, offsets: Ints, frequency: Ints, *, documents: int, average_length: float, seed: int = 0
 ) -> Topics:
     """Directions from a sample of the corpus's documents; ``words`` and ``offsets`` as a coded corpus has them."""
-    frequency = np.asarray(frequency)
+    from threadpoolctl import threadpool_limits
+
+    # On one core: on several the last digits depend on how many, and these matrices are too narrow to gain by it.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _learnt(words, offsets, np.asarray(frequency), documents, average_length, seed)
+
+
+def _learnt(words: Ints, offsets: Ints, frequency: Ints, documents: int, average_length: float, seed: int) -> Topics:
     chosen = np.flatnonzero((frequency >= _LEAST) & (frequency <= max(_MOST * documents, _LEAST)))
     rows = np.full(len(frequency) + 1, -1, dtype=np.int32)
     rows[chosen] = np.arange(len(chosen))

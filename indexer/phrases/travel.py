@@ -6,6 +6,7 @@ engine in the process that analysed it comes back as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from indexer.documents import AnalysedDocument, Document, Salient
@@ -29,7 +30,14 @@ def travelling(ready: Any) -> Any:
     return _Packed(ready.tokens, ready.phrases, ready.weights, salient, ready.degree, ready.version)
 
 
-def arrived(document: Document, ready: Any) -> Any:
+def arrived(documents: Callable[[], Sequence[Document]], ready: list[Any]) -> list[Any]:
+    """What was made of each of some documents, as it was before it travelled."""
+    if not any(isinstance(one, _Packed) for one in ready):
+        return ready
+    return [_unpacked(document, one) for document, one in zip(documents(), ready, strict=True)]
+
+
+def _unpacked(document: Document, ready: Any) -> Any:
     if not isinstance(ready, _Packed):
         return ready
     salient = tuple([Salient(*one) for one in ready.salient])

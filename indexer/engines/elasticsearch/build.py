@@ -7,6 +7,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +73,11 @@ class ElasticsearchBuild(Build):
         client = self._engine.connection.client.options(request_timeout=LONG)
         try:
             with self._engine.connection.telling():
-                meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
+                with ThreadPoolExecutor(1) as pool:  # merging is the server's work, the model's bytes are ours
+                    merged = pool.submit(client.indices.forcemerge, index=self._documents, max_num_segments=1)
+                    meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
+                    merged.result()
                 client.indices.put_mapping(index=self._documents, meta=meta)
-                client.indices.forcemerge(index=self._documents, max_num_segments=1)
                 client.indices.put_settings(index=self._documents, settings={"refresh_interval": "1s"})
                 client.indices.refresh(index=[self._documents, self._model])
                 self._hold.check()

@@ -15,9 +15,11 @@ from indexer.analyse import Analyser, mine
 from indexer.bm25 import Weigher
 from indexer.documents import PAIR, AnalysedDocument, Document
 from indexer.errors import BadInput, BadSetting
-from indexer.phrases import build, mining, spelling
+from indexer.phrases import build, mining
 from indexer.phrases.corpus import batches
+from indexer.phrases.kept import Kept
 from indexer.phrases.model import PhraseModel
+from indexer.spool import Spool
 from indexer.text import occurrences
 from tests.indexer.phrases.made import TERMS, corpus
 
@@ -91,10 +93,29 @@ def test_processes_share_the_mining_without_changing_it(
     documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.phrases.corpus._PART", 7)
-    for module in (build, mining, spelling):
+    for module in (build, mining):
         monkeypatch.setattr(module, "batches", partial(batches, tokens=500))
     alone = mine(documents).to_bytes()
     assert mine(documents, processes=3).to_bytes() == alone
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_mining_kept_is_what_analysing_anew_would_read(
+    documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "batches", partial(batches, tokens=700))
+    monkeypatch.setattr("indexer.analyse.BATCH", 5)
+    odd = [Document("empty"), Document("title", title="Only a title"), Document("signs", text="... !")]
+    told: list[tuple[str, int, int]] = []
+    kept: list[Kept] = []
+    with Spool() as spool:
+        spool.fill([*documents, *odd])
+        analyser = Analyser(mine(spool, processes=processes, keeping=kept.append))
+        again = analyser.prepare_kept(
+            kept[0], spool, lambda read: read, processes=processes, progress=lambda *step: told.append(step)
+        )
+        assert list(again) == list(analyser.analyse_all([*documents, *odd]))
+    assert told[-1] == ("analyse", spool.count, spool.count)
 
 
 def test_a_stored_model_analyses_like_the_one_that_was_mined(
