@@ -162,10 +162,6 @@ class Parsed:
         title, text = (list(accumulate(map(len, pieces))) for pieces in self.pieces)
         return title[0:-1:2] + text[0:-1:2], title[1::2] + text[1::2]
 
-    def sizes(self) -> list[int]:
-        """Characters of each piece of both fields."""
-        return [*map(len, self.pieces[0]), *map(len, self.pieces[1])]
-
 
 def parse(document: Document) -> Parsed:
     """Split the title and the text."""

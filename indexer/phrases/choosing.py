@@ -50,7 +50,7 @@ class Phrases(NamedTuple):
     cuts: list[int]
     """Document d has rows cuts[d] to cuts[d + 1]."""
     rows: Ints
-    """First row of its occurrences, and the row after the last, shape (edges, 2)."""
+    """First row of its occurrences, the row after those remembered and after the last, shape (edges, 3)."""
     scores: NDArray[np.float64]
     """Interestingness in (0, 1)."""
 
@@ -88,9 +88,10 @@ def described(reading: Reading, documents: Sequence[Document], read: Read) -> li
 
 
 def _titled(seen: Occurrences, edges: Edges) -> tuple[NDArray[np.bool_], Ints]:
-    """Of each edge: does the phrase stand in the title, and the rows of its occurrences, shape (edges, 2)."""
+    """Of each edge: does the phrase stand in the title, and the rows of its occurrences (``Phrases.rows``)."""
     first, last = seen.of(edges.document, edges.phrase)
-    return (last > first) & np.append(seen.titled, False)[first], np.stack([first, last], axis=1)
+    rows = np.stack([first, np.minimum(first + PLACES, last), last], axis=1)
+    return (last > first) & np.append(seen.titled, False)[first], rows
 
 
 def _salient(reading: Reading, phrases: Phrases, seen: Occurrences) -> list[tuple[Salient, ...]]:
@@ -103,13 +104,13 @@ def _salient(reading: Reading, phrases: Phrases, seen: Occurrences) -> list[tupl
     picked = select_many(spelled, [phrases.scores[part] for part in parts], members, reading.k, reading.mu)
     salient = []
     for d, part in enumerate(parts):
-        rows, scores = phrases.rows[part].tolist(), phrases.scores[part].tolist()
+        rows, scores, mine = phrases.rows[part].tolist(), phrases.scores[part].tolist(), members[d]
         own: list[Salient] = []
         for i in picked[d]:
-            first, last = rows[i]
-            at, count = seen.places[first : min(first + PLACES, last)], last - first
-            if i in members[d]:
-                at = [seen.places[rows[member][0]] for member in members[d][i]]
+            first, end, last = rows[i]
+            at, count = seen.places[first:end], last - first
+            if i in mine:
+                at = [seen.places[rows[member][0]] for member in mine[i]]
                 count = int(phrases.edges.times[part][i])
             own.append(Salient(spelled[d][i], scores[i], count, tuple(at)))
         salient.append(tuple(own))

@@ -100,20 +100,21 @@ class _Scanner:
         words: list[str] = []
         marks = bytearray()
         lengths: list[int] = []
-        sizes = array("i")
+        pieces: list[str] = []
         for document in documents:
             parsed = parse(document)
             words += parsed.words
             marks += bytes(parsed.marks[:-1])
             lengths.append(len(parsed.words))
             if self.sizes:
-                sizes.extend(parsed.sizes())
+                pieces += parsed.pieces[0]
+                pieces += parsed.pieces[1]
         known = len(self.surfaces)
         codes = np.fromiter(map(self.surfaces.__getitem__, words), dtype=np.int32, count=len(words))
         new = list(islice(reversed(self.surfaces), len(self.surfaces) - known))[::-1]
         characters = sum(len(document.title) + len(document.text) for document in documents)
-        held = np.frombuffer(sizes, dtype=np.int32) if self.sizes else None
-        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters, held)
+        sizes = np.fromiter(map(len, pieces), dtype=np.int32, count=len(pieces)) if self.sizes else None
+        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters, sizes)
 
 
 class _Coder:

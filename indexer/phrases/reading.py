@@ -113,6 +113,7 @@ class Batch:
 def code_batch(reading: Reading, documents: Sequence[Document]) -> Batch:
     parsed = [parse(document) for document in documents]
     lemmas = list(map(reading.lemmas.__getitem__, chain.from_iterable([one.words for one in parsed])))
+    pieces = chain.from_iterable([one.pieces for one in parsed])
     ids, unknown = reading.model.word_ids, len(reading.model.words)
     marks = b"".join([bytes(one.marks[:-1]) for one in parsed]) + b"\x01"
     return Batch(
@@ -120,7 +121,7 @@ def code_batch(reading: Reading, documents: Sequence[Document]) -> Batch:
         np.fromiter(map(ids.get, lemmas, repeat(unknown)), dtype=np.int32, count=len(lemmas)),
         np.frombuffer(marks, dtype=np.uint8),
         np.array([len(one.words) for one in parsed], dtype=np.int64),
-        np.array([size for one in parsed for size in one.sizes()], dtype=np.int32),
+        np.fromiter(map(len, chain.from_iterable(pieces)), dtype=np.int32),
     )
 
 

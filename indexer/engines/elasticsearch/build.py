@@ -76,8 +76,8 @@ class ElasticsearchBuild(Build):
                 with ThreadPoolExecutor(1) as pool:  # merging is the server's work, the model's bytes are ours
                     merged = pool.submit(client.indices.forcemerge, index=self._documents, max_num_segments=1)
                     meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
+                    client.indices.put_mapping(index=self._documents, meta=meta)
                     merged.result()
-                client.indices.put_mapping(index=self._documents, meta=meta)
                 client.indices.put_settings(index=self._documents, settings={"refresh_interval": "1s"})
                 client.indices.refresh(index=[self._documents, self._model])
                 self._hold.check()
