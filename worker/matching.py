@@ -42,6 +42,7 @@ class Wording:
         self._acronyms = model.acronyms
         self._short = short_forms(model)
         self._counts: dict[str, int] = {}
+        self._held: dict[str, bool] = {}
         self._partials: dict[str, float] = {}
         self._worths: dict[str, float] = {}
         self.words = coded.counts
@@ -64,6 +65,12 @@ class Wording:
 
     def holds(self, phrase: str) -> bool:
         """Whether it occurs at all: of a large set that is told long before it is counted."""
+        known = self._held.get(phrase)
+        if known is None:
+            known = self._held[phrase] = self._holds(phrase)
+        return known
+
+    def _holds(self, phrase: str) -> bool:
         if PAIR in phrase:
             return self.count(phrase) > 0
         words = phrase.split()

@@ -129,8 +129,7 @@ def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np
 def _cosines(
     side: Resolved, sums: NDArray[np.float64], size: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    middle = side.places.mean(axis=0)
-    length = float(np.linalg.norm(middle))
+    middle, length = side.middle
     if length < 1e-6:
         return np.zeros(len(sums))
     return np.asarray(np.divide(sums @ middle, size * length, out=np.zeros(len(sums)), where=known))

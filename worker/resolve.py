@@ -124,6 +124,12 @@ class Resolved:
         document = np.repeat(np.arange(len(lengths)), lengths)
         return model.topics.places(words, document, lengths).astype(np.float64)
 
+    @cached_property
+    def middle(self) -> tuple[NDArray[np.float64], float]:
+        """The mean place of its documents, shape (dimensions,), and how long that vector is."""
+        middle = self.places.mean(axis=0)
+        return middle, float(np.linalg.norm(middle))
+
     def info(self) -> SideInfo:
         if self.kind == "document":
             return SideInfo(self.kind, self.ids, self.documents[0].document.title)

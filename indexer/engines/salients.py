@@ -18,7 +18,7 @@ from indexer.documents import Salient
 class StoredSalient(Sequence[Salient]):
     """Equal to a tuple of the same ones."""
 
-    __slots__ = ("_packed", "_unpacked", "phrases", "salience")
+    __slots__ = ("_packed", "_places", "_unpacked", "phrases", "salience")
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         """``rows`` as ``codec.pack`` writes them: phrase, salience, count, places."""
@@ -26,6 +26,7 @@ class StoredSalient(Sequence[Salient]):
         self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
         self._packed = orjson.dumps(rows)
         self._unpacked: list[list[Any]] | None = None
+        self._places: dict[str, tuple[tuple[str, int, int], ...]] = {}
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -40,6 +41,15 @@ class StoredSalient(Sequence[Salient]):
 
     def __iter__(self) -> Iterator[Salient]:
         return starmap(_salient, self._rows())
+
+    def places(self, phrase: str) -> tuple[tuple[str, int, int], ...]:
+        """Where a phrase stands, if it is one of them; an answer asks for the same ones several times."""
+        if phrase not in self.phrases:
+            return ()
+        found = self._places.get(phrase)
+        if found is None:
+            found = self._places[phrase] = tuple(map(tuple, self._rows()[self.phrases.index(phrase)][3]))
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -69,5 +79,5 @@ def weighed(salient: Sequence[Salient]) -> Iterable[tuple[str, float]]:
 def first_places(salient: Sequence[Salient], phrase: str) -> Sequence[tuple[str, int, int]]:
     """Where the phrase stands, if it is one of them."""
     if isinstance(salient, StoredSalient):
-        return salient[salient.phrases.index(phrase)].at if phrase in salient.phrases else ()
+        return salient.places(phrase)
     return next((one.at for one in salient if one.phrase == phrase), ())

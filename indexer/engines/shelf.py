@@ -94,7 +94,11 @@ class ShelvedDocument(AnalysedDocument):
     def __getattr__(self, name: str) -> Any:
         if name in ("shelf", "place"):  # a copy with other values stands on no shelf
             raise AttributeError(name)
-        return self.shelf.tokens(self.place) if name == "tokens" else getattr(self.shelf.whole(self.place), name)
+        if name != "tokens":
+            return getattr(self.shelf.whole(self.place), name)
+        tokens = self.shelf.tokens(self.place)
+        object.__setattr__(self, name, tokens)  # asked for again and again, by one phrase after another
+        return tokens
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnalysedDocument) and _values(self, AnalysedDocument) == _values(

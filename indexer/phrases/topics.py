@@ -9,6 +9,7 @@ stands where its words do; a phrase stands in the middle of the documents that h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,10 +65,15 @@ class Topics:
         known = np.bincount(cells.text, minlength=len(lengths)) > 0
         return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
 
+    @cached_property
+    def _whole(self) -> NDArray[np.float32]:
+        """All of the vectors in single precision, which only many texts together need."""
+        return _single(self.vectors)
+
     def _sums(self, cells: _Cells, texts: int) -> NDArray[np.float32]:
         """The weighted sum of the vectors of each text's words."""
         if texts > _FEW:
-            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ _single(self.vectors))
+            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ self._whole)
         ends = np.searchsorted(cells.text, np.arange(texts + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
         return np.stack([cells.weight[part] @ _single(self.vectors[cells.row[part]]) for part in parts])

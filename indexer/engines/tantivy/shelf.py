@@ -15,7 +15,7 @@ from indexer.engines.shelf import Places, Shelf, ShelvedDocument, Weights, Words
 from indexer.engines.tantivy.forward import Forward
 from indexer.engines.tantivy.graph import Graph
 
-BLOCK = 64
+BLOCK = 256
 """Documents whose tokens are put together at once."""
 SINGLY = 0.25
 """Share of the documents that are read one at a time; whoever looks at more will look at most."""
@@ -83,12 +83,15 @@ class TantivyShelf(Shelf):
     def _others(self) -> dict[int, str]:
         return {row: phrase for phrase, row in self._graph.other_phrases.items()}
 
+    @cached_property
+    def _pieces(self) -> list[str]:
+        """Words by their numbers, and at -1 what ends a line."""
+        return [*self._names.words, "\n"]
+
     def _joined(self, places: Places) -> list[str]:
         """The tokens of documents as they were before they were numbered."""
         lined, lengths = self.words(places)
-        pieces = list(map(self._names.words.__getitem__, lined.tolist()))
-        for end in np.flatnonzero(lined < 0).tolist():
-            pieces[end] = "\n"
+        pieces = list(map(self._pieces.__getitem__, lined.tolist()))
         at, after = np.flatnonzero(lined >= 0).tolist(), np.cumsum(lengths).tolist()
         return [
             " ".join(pieces[at[first] : at[end - 1] + 1]).replace(" \n ", "\n") if end > first else ""

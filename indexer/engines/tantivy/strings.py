@@ -74,12 +74,16 @@ class Strings:
         raw = [string.encode("utf-8", "surrogatepass") for string in strings]
         known, order = self._hashed
         hashes = _hashes(self._of_raw(raw))
-        first, after = (np.searchsorted(known, hashes, side=side).tolist() for side in ("left", "right"))
+        first, after = (np.searchsorted(known, hashes, side=side) for side in ("left", "right"))
+        likely = np.append(order, -1)[first].tolist()
         found = [
-            next((at for at in order[low:high].tolist() if self._raw(at) == name), -1)
-            for name, low, high in zip(raw, first, after, strict=True)
+            self._among(name, order[low:high]) if high - low > 1 else at if high > low and self._raw(at) == name else -1
+            for name, at, low, high in zip(raw, likely, first.tolist(), after.tolist(), strict=True)
         ]
         return np.array(found, dtype=np.int64)
+
+    def _among(self, name: bytes, numbers: NDArray[np.int64]) -> int:
+        return next((at for at in numbers.tolist() if self._raw(at) == name), -1)
 
     @cached_property
     def _hashed(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
