@@ -7,6 +7,7 @@ import shutil
 import socket
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -274,8 +275,10 @@ def test_no_key_is_in_a_message_a_store_or_a_log(
 ) -> None:
     import redis
 
+    shutil.copytree(config.engine, tmp_path / "engine")
+    own = replace(config, engine=str(tmp_path / "engine"))
     ring.add("ingest", ("ingest", "read", "compare"), groups=("staff",))
-    served = serve(keys_file=str(ring.path), log_level="debug", rate_per_minute=1000)
+    served = serve(own, keys_file=str(ring.path), log_level="debug", rate_per_minute=1000)
     secrets = [*ring.secrets.values(), "pc_wrong_" + "w" * 43]
     with served.client() as client, redis.Redis.from_url(config.redis_url) as valkey:
         for key in secrets:
@@ -286,7 +289,7 @@ def test_no_key_is_in_a_message_a_store_or_a_log(
         for line in (secrets[0], f"GET / HTTP/1.1\r\n{secrets[0]}", f"GET /?{secrets[0]} HTTP/1.1\r\nX: \0"):
             assert raw(served.url, line).startswith(b"HTTP/1.1 400")  # the key where it does not belong
         written = everything_in(valkey)  # with the messages that wait for a worker
-        start()
+        start(changed=own)
         client.key = secrets[0]
         client.compare("papers", "d1", {"query": "plain"})
         written += everything_in(valkey)
