@@ -33,7 +33,8 @@ class Folder:
 
         Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
         compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
-        the rest with each other. ``called``: the name of a phrase; of two with one name the first stays.
+        the rest with each other. ``called``: the name of a phrase; of two with one name the first stays (while more are
+        wanted, as finding a name takes its time).
         """
         folded: dict[str, list[str]] = {}
         for phrase, leader in self._led(ranked, most, called):
@@ -54,7 +55,7 @@ class Folder:
         named: dict[str, str] = {}
         for phrase in ranked:
             shape, room = self._shape(phrase), most is None or len(kept) < most
-            name = called(phrase) if room or named else None
+            name = called(phrase) if room else None
             leader = named.get(name) if name else None
             leader = leader or next((other.phrase for other in kept if shape.near(other)), None)
             if leader is None and room:

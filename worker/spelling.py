@@ -14,6 +14,8 @@ from indexer.engines.base import Groups
 from indexer.phrases.model import PhraseModel
 from worker.spans import Spans
 
+_FEW = 2
+"""Of more documents the usual spelling is as good as any."""
 _ENOUGH = 20
 """Occurrences looked at for the usual spelling, and for the most frequent one."""
 
@@ -36,6 +38,8 @@ class Speller:
         if PAIR in phrase:
             return " + ".join(self.display(member) for member in phrase.split(PAIR))
         usual = usual_spelling(phrase, self._model)
+        if self._groups is None and len(self._documents) > _FEW:
+            return usual
         seen: Counter[str] = Counter()
         for written in self._written(phrase):
             if written.casefold() == usual.casefold():

@@ -65,8 +65,8 @@ def test_two_texts_must_agree() -> None:
 def test_pieces_of_one_name_are_one_entry() -> None:
     called = {"shapiro": "Shapiro-Wilk", "wilk": "Shapiro-Wilk"}.get
     ranked = ["shapiro", "test", "wilk", "sample"]
-    assert Folder(model()).fold(ranked, 2, called) == [("shapiro", ("wilk",)), ("test", ())]
-    assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ("wilk",))]
+    assert Folder(model()).fold(ranked, 3, called) == [("shapiro", ("wilk",)), ("test", ()), ("sample", ())]
+    assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ())], "none more was wanted"
     assert [leader for leader, _ in Folder(model()).fold(ranked)] == ranked
 
 
