@@ -24,6 +24,8 @@ from worker.summary import summarise
 LEAST_SHOWN = {"common": 3, "distinct": 1}
 """A capped list leaves out what is obvious, but not below this many entries. That both texts hold an obvious phrase is
 news where they share little else; that one does is not."""
+COMPLETE = 0.5
+"""Words of a phrase of this quality are a name of their own."""
 DIGITS = 6
 """Digits of scores in an answer: engines agree to about so many."""
 
@@ -85,6 +87,7 @@ class _Entries:
         self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
         self._names = [(side, _names(side)) for side in (self._a, self._b)]
         self._called: dict[str, str | None] = {}
+        self._quality = dict(zip(self._row, found.problem.quality.tolist(), strict=False))
         self._folder = Folder(self._model)
         self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved)
 
@@ -129,6 +132,8 @@ class _Entries:
 
     def _name(self, phrase: str) -> str | None:
         """What it is a piece of, wherever it stands; of a set that is not asked, as its texts differ."""
+        if " " in phrase and self._quality.get(phrase, 0.0) >= COMPLETE:
+            return None
         if phrase not in self._called:
             held = [names for side, names in self._names if side.wording.holds(phrase)]
             self._called[phrase] = shared_name([names.whole(phrase) if names else None for names in held])
