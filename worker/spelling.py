@@ -42,7 +42,8 @@ class Speller:
             return usual
         seen: Counter[str] = Counter()
         for written in self._written(phrase):
-            if written.casefold() == usual.casefold():
+            # capitals may come from documents that a caller may not read
+            if written == usual or (self._groups is None and written.casefold() == usual.casefold()):
                 return usual
             seen[written] += 1
             if seen.total() == _ENOUGH:
