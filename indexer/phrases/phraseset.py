@@ -67,6 +67,8 @@ class PhraseSet:
 def gains(quality: NDArray[np.float32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """What a segment adds to a segmentation: two good phrases before one poor one, a long one before a short one.
 
-    The root lets a long name win against a better known one inside it, which counts as nested anyway.
+    The root lets a long name win against a better known one inside it, which counts as nested anyway. Rounded as it is
+    kept in a model, so that a build cuts a text like everyone after it.
     """
-    return np.asarray(np.sqrt(np.maximum(quality.astype(np.float64), 1e-6)) * (lengths - 0.5), dtype=np.float64)
+    exact = np.sqrt(np.maximum(quality.astype(np.float64), 1e-6)) * (lengths - 0.5)
+    return np.asarray(exact.astype(np.float32), dtype=np.float64)
