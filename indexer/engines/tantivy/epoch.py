@@ -27,6 +27,8 @@ DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, BadZipFile, EOFE
 class State:
     searcher: Searcher
     snapshot: Snapshot
+    agrees: bool
+    """Whether both are of the same writes; not so after a writer died between its two commits."""
 
 
 class OpenEpoch:
@@ -87,7 +89,8 @@ class OpenEpoch:
                 return
             delta = load_delta(self.path / "delta")
             self._index.reload()
-            self._state = State(self._index.searcher(), Snapshot(self.graph, delta))
+            agrees = delta.opstamp == store.opstamp(self.path / "index")
+            self._state = State(self._index.searcher(), Snapshot(self.graph, delta), agrees)
             self._seen = seen
 
     def _changed(self) -> EpochChanged:

@@ -50,7 +50,7 @@ class TantivyReader(Reader):
 
     def fetch_lightly(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
         forward, state = self._epoch.forward, self._epoch.state()
-        if forward is None:
+        if forward is None or not state.agrees:
             return self.fetch(ids, groups)
         self._engine.requests += 1
         wanted = [name for name in dict.fromkeys(ids) if is_id(name)]

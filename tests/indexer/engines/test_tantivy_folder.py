@@ -131,6 +131,8 @@ def test_a_crash_between_the_two_commits_is_mended_by_the_next_writer(
     tantivy_engine.delete("papers", ["doc-0005", "first"])
     (version / "delta").write_bytes(before)  # as if the process had died before it replaced the file
     engine = reopened(tantivy_engine)
+    ids = ["doc-0003", "doc-0004", "doc-0005"]
+    assert (reader := engine.open("papers")).fetch_lightly(ids) == reader.fetch(ids), "until then, what tantivy has"
     engine.add("papers", [actors.added("third")])
     reader = engine.open("papers")
     around = reader.neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, ("doc-0005", "first"), 9999))
