@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.base import Hit
 from indexer.engines.salients import weighed
-from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
+from indexer.errors import StoreUnavailable, TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.phrases.model import PhraseModel
 from indexer.settings import Settings
 from webapi.gate import require
@@ -55,9 +55,15 @@ def explain_page(
     is provisional: hits without reasons are better than no hits."""
     require(caller, "compare")
     model = desk.service.library.current(index).model
-    asked = {name: _hand_in(desk, index, words.text, hits, against, caller) for name, (against, _) in _LISTS.items()}
+    asked: dict[str, _List] = {}
+    for name, (against, _) in _LISTS.items():
+        gone = _store_gone(asked)
+        asked[name] = _List(trouble=gone) if gone else _hand_in(desk, index, words.text, hits, against, caller)
     deadline = time.monotonic() + wait
-    lists = {name: _collect(desk, one, caller, deadline) for name, one in asked.items()}
+    lists: dict[str, _List] = {}
+    for name, one in asked.items():
+        gone = _store_gone(lists)
+        lists[name] = replace(one, trouble=gone) if gone else _collect(desk, one, caller, deadline)
     rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
     return [_why(n, hit.id, lists, rough[n]) for n, hit in enumerate(hits)]
 
@@ -72,6 +78,12 @@ class _List:
     """Hit -> its comparison."""
     trouble: Mapping[str, str] = field(default_factory=dict)
     """``code`` and ``detail`` of the reason why no more will come."""
+
+
+def _store_gone(lists: Mapping[str, _List]) -> Mapping[str, str]:
+    """The trouble of one of the lists, if it is that the store does not answer: nobody waits for that twice."""
+    found = (one.trouble for one in lists.values() if one.trouble.get("code") == StoreUnavailable.code)
+    return next(found, {})
 
 
 def _hand_in(desk: Desk, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller) -> _List:

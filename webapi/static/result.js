@@ -73,11 +73,16 @@ function matched(words, hit) {
   return make("p", { class: "matched" }, make("span", { class: "label" }, "Your words"), ...signs);
 }
 
+// Nothing can be said of it: the index does not have it, or nobody could be asked. A list that failed says so itself.
+function lacking({ why }) {
+  return Boolean(why.detail) && Object.keys(why.href || {}).length === 0;
+}
+
 function reasons(page, position, texts) {
   const { state, hits } = page;
   const hit = hits[position];
-  if (hit.why.detail) return [make("p", { class: "muted lacking" }, `No reasons: ${hit.why.detail}.`)];
-  const others = hits.filter((one) => !one.why.detail).length > 1;
+  if (lacking(hit)) return [make("p", { class: "muted lacking" }, `No reasons: ${hit.why.detail}.`)];
+  const others = hits.filter((one) => !lacking(one)).length > 1;
   const common = { index: state.index, hit: hit.id, endpoint: "", texts };
   const out = [];
   const { why } = hit;
@@ -103,8 +108,8 @@ function actions(page, position) {
   const above = page.hits[position - 1];
   const title = hit.title || hit.id;
   const bar = make("p", { class: "actions" });
-  if (hit.why.detail) return bar; // nothing is known of it to compare
-  if (above && !above.why.detail) bar.append(whyLower(page, hit, above));
+  if (lacking(hit)) return bar; // nothing is known of it to compare
+  if (above && !lacking(above)) bar.append(whyLower(page, hit, above));
   const inTray = page.inTray(hit.id);
   bar.append(
     make("button", { type: "button", class: "plain", "aria-pressed": String(inTray), "data-tray": hit.id,
