@@ -52,6 +52,8 @@ COMMON, DISTINCT = Telling(0.3, 0.2), Telling(0.8, 0.4)
 """That both texts are about a thing says more than that one is."""
 SURE = 0.4
 """An implied phrase nearer to the cut than this is often wrong: it stands last."""
+SAID = 0.65
+"""A distinct phrase of which the other text holds this much in some form hardly sets them apart: it stands last."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -66,8 +68,8 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
         common=_rank(
             problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=_doubtful(problem, margin)
         ),
-        distinct_a=_rank(problem, problem.in_a & ~common, _known(problem, problem.salience_a), DISTINCT),
-        distinct_b=_rank(problem, problem.in_b & ~common, _known(problem, problem.salience_b), DISTINCT),
+        distinct_a=_distinct(problem, problem.in_a & ~common, problem.salience_a, problem.worded_b),
+        distinct_b=_distinct(problem, problem.in_b & ~common, problem.salience_b, problem.worded_a),
     )
 
 
@@ -112,6 +114,11 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     # where no path leads, being about the same field is no evidence; other words for the same thing are
     noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
     return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
+
+
+def _distinct(problem: Problem, chosen: Flags, salience: Floats, worded: Floats) -> Ranked:
+    """What sets a side apart; ``worded``: how much of each phrase the other side holds."""
+    return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=worded >= SAID)
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:

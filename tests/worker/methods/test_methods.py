@@ -10,7 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import NEVER_OBVIOUS, SCATTERED, SURE
+from worker.methods.calibrated import NEVER_OBVIOUS, SAID, SCATTERED, SURE
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -250,3 +250,12 @@ def test_an_implied_phrase_without_any_word_in_the_other_text_stands_last() -> N
     assert (len(sorting.common), sorting.common.telling) == (3, 0)
     some = np.full(len(problem.phrases), 0.01)
     assert method("cda").sort(replace(problem, worded_a=some, worded_b=some)).common.telling == 1
+
+
+def test_a_distinct_phrase_that_the_other_text_nearly_holds_stands_last() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=replace(LOGS, cut=9.0))
+    worded = np.full(len(problem.phrases), SAID)
+    before, after = (method("cda").sort(replace(problem, worded_b=held)) for held in (worded * 0.99, worded))
+    assert len(before.distinct_a) == len(after.distinct_a) > 0, "it is distinct all the same"
+    assert before.distinct_a.telling == len(before.distinct_a) and after.distinct_a.telling == 0
+    assert after.distinct_b.telling == before.distinct_b.telling
