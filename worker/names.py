@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from indexer.documents import PAIR, AnalysedDocument
+from indexer.documents import PAIR
 from indexer.text import FIELD_START, SEPARATORS, Mark, split
 from worker.spans import Spans
 
@@ -27,17 +27,17 @@ Run = tuple[int, int]
 class Names:
     """Of the phrases of one document."""
 
-    def __init__(self, document: AnalysedDocument, is_name: Callable[[str], bool]) -> None:
+    def __init__(self, spans: Spans, is_name: Callable[[str], bool]) -> None:
         """``is_name``: whether a word is usually written with a capital."""
-        self._text = document.document.text
-        self._spans = Spans([document])
+        self._text = spans.document.document.text
+        self._spans = spans
         self._is_name = is_name
 
     def whole(self, phrase: str) -> str | None:
         """As it is written in the text; None where the phrase is no piece of anything."""
         if PAIR in phrase or self._text.isupper():
             return None
-        found = self._spans.of(0, phrase, _MENTIONS)
+        found = self._spans.of(phrase, _MENTIONS)
         mentions = [(start, end) for field, start, end in found if field == "text"][:_MENTIONS]
         if not mentions or self._run(*mentions[0]) == mentions[0]:
             return None

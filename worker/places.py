@@ -7,7 +7,6 @@ from typing import Literal
 from indexer.documents import PAIR
 from worker.answer import Place
 from worker.resolve import Resolved
-from worker.spans import Spans
 
 _MOST = 3
 """Places named per phrase and side."""
@@ -20,19 +19,18 @@ class Finder:
 
     def __init__(self, side: Resolved, letter: Literal["a", "b"]) -> None:
         self._side, self._letter = side, letter
-        self._spans = Spans(side.documents)
 
     def places(self, phrase: str) -> list[Place]:
         """The first places of the phrase on the side; none where it does not occur."""
         found: list[Place] = []
         first = phrase.partition(PAIR)[0]
-        for number, document in enumerate(self._side.documents):
-            if first not in document.tokens:
+        for spans in self._side.spans:
+            if first not in spans.document.tokens:
                 continue
-            for field, start, end in self._spans.of(number, phrase, _MOST)[: _MOST - len(found)]:
-                text = getattr(document.document, field)
-                place = Place(self._letter, document.document.id, field, start, end, snippet(text, start, end))
-                found.append(place)
+            document = spans.document.document
+            for field, start, end in spans.of(phrase, _MOST)[: _MOST - len(found)]:
+                text = getattr(document, field)
+                found.append(Place(self._letter, document.id, field, start, end, snippet(text, start, end)))
             if len(found) == _MOST:
                 break
         return found

@@ -84,7 +84,7 @@ class _Entries:
         """Of each side, the candidates that have an edge to it."""
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
-        self._speller = Speller([*self._a.documents, *self._b.documents], self._model, question.groups)
+        self._speller = Speller([*self._a.spans, *self._b.spans], self._model, question.groups)
         self._names = [(side, _names(side)) for side in (self._a, self._b)]
         self._called: dict[str, str | None] = {}
         self._quality = dict(zip(self._row, found.problem.quality.tolist(), strict=False))
@@ -154,7 +154,7 @@ def _names(side: Resolved) -> Names | None:
     def is_name(word: str) -> bool:
         return usual_spelling(word.lower(), model)[0].isupper()
 
-    return Names(side.documents[0], is_name) if len(side.documents) == 1 else None
+    return Names(side.spans[0], is_name) if len(side.documents) == 1 else None
 
 
 def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:

@@ -25,6 +25,7 @@ from worker.coded import Coded, Numbered
 from worker.matching import Wording
 from worker.queries import with_every_phrase
 from worker.sides import Kind, Side, parse_search
+from worker.spans import Spans
 
 SET_CANDIDATES = 200
 """How many phrases stand for a set: the best by summed salience."""
@@ -94,6 +95,11 @@ class Resolved:
     def _shelved(self) -> tuple[Shelf, Places] | None:
         """Where its documents stand, if what is asked of all of them can be had at once."""
         return shelf_of(self.documents)
+
+    @cached_property
+    def spans(self) -> tuple[Spans, ...]:
+        """Where phrases stand in each of its documents."""
+        return tuple(map(Spans, self.documents))
 
     @cached_property
     def wording(self) -> Wording:

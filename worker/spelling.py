@@ -27,12 +27,11 @@ def usual_spelling(phrase: str, model: PhraseModel) -> str:
 
 
 class Speller:
-    def __init__(self, documents: Sequence[AnalysedDocument], model: PhraseModel, groups: Groups) -> None:
+    def __init__(self, documents: Sequence[AnalysedDocument | Spans], model: PhraseModel, groups: Groups) -> None:
         """``groups``: whose eyes it is for; None reads everything."""
-        self._documents = documents
+        self._documents = [one if isinstance(one, Spans) else Spans(one) for one in documents]
         self._model = model
         self._groups = groups
-        self._spans = Spans(documents)
 
     def display(self, phrase: str) -> str:
         if PAIR in phrase:
@@ -54,9 +53,9 @@ class Speller:
 
     def _written(self, phrase: str) -> Iterator[str]:
         """Its occurrences as they stand in the texts."""
-        for number, document in enumerate(self._documents):
-            if phrase not in document.tokens:
+        for spans in self._documents:
+            if phrase not in spans.document.tokens:
                 continue
-            for field, start, end in self._spans.of(number, phrase, _ENOUGH):
-                text: str = getattr(document.document, field)
+            for field, start, end in spans.of(phrase, _ENOUGH):
+                text: str = getattr(spans.document.document, field)
                 yield " ".join(text[start:end].split())

@@ -19,6 +19,7 @@ from worker.folding import Folder
 from worker.matching import FAMILY, Wording, pair_positions, positions, related
 from worker.places import Finder, snippet
 from worker.sequences import MANY, InNumbers, InText, sequences
+from worker.spans import Spans
 
 WORDS = "web graph meta learn metalearn reinforcement rl deep personalise e mail email".split()
 words = st.sampled_from(["a", "b", "ab", "ba"])
@@ -133,7 +134,8 @@ def analysed(text: str, tokens: str) -> AnalysedDocument:
 def test_the_places_of_a_pair_are_those_of_its_members() -> None:
     text = "Web graphs here; the random walk there."
     finder = Finder.__new__(Finder)
-    side = type("Side", (), {"documents": (analysed(text, "web graph here\nthe random walk there"),)})()
+    document = analysed(text, "web graph here\nthe random walk there")
+    side = type("Side", (), {"spans": (Spans(document),)})()
     Finder.__init__(finder, side, "a")
     found = finder.places("web graph@@random walk")
     assert [text[place.start : place.end] for place in found] == ["Web graphs", "random walk"]

@@ -12,6 +12,7 @@ from indexer.text import tokens_string, words_and_marks
 from tests.worker.test_matching import model
 from worker.folding import Folder
 from worker.names import Names, shared_name
+from worker.spans import Spans
 
 NAMES = {"mark", "hughes", "pnc"}
 
@@ -20,7 +21,7 @@ def names(text: str, title: str = "") -> Names:
     document, lemmas = Document("d", title, text), Lemmas("en")
     words, marks, _ = words_and_marks(document)
     tokens = tokens_string([lemmas[word] for word in words], marks)
-    return Names(AnalysedDocument(document, tokens, (), (), (), 0.0, ""), lambda word: word.lower() in NAMES)
+    return Names(Spans(AnalysedDocument(document, tokens, (), (), (), 0.0, "")), lambda word: word.lower() in NAMES)
 
 
 @pytest.mark.parametrize(
