@@ -32,6 +32,8 @@ READS_NEIGHBOURS = ("topic_label", "context_fuzzy")
 """Methods that look at the words around a phrase in other documents."""
 READS_COUNTS = ("patent_com",)
 """Methods that ask how often a phrase occurs; the others, whether it does."""
+READS_WEIGHTS = ("string_fuzzy",)
+"""Methods that ask what the words of a phrase weigh on a side that need not hold all of it."""
 _TRIES = 3
 """How often a comparison starts again because a new epoch came in."""
 
@@ -156,7 +158,14 @@ def _sort(question: Question, pair: Pair, graph: LocalGraph) -> tuple[Problem, S
     query = _query(question, pair)
     parameters = for_a_query(question.parameters) if query else question.parameters
     literal = question.full and question.preset == "paper"
-    problem = pose(pair, graph, parameters, whole_members=literal, counted=question.method in READS_COUNTS)
+    problem = pose(
+        pair,
+        graph,
+        parameters,
+        whole_members=literal,
+        counted=question.method in READS_COUNTS,
+        weighed=question.method in READS_WEIGHTS or (query is not None and not _phrases(pair, query)),
+    )
     if question.method in READS_NEIGHBOURS:
         problem = replace(problem, texts=_texts(pair, graph, question.groups))
     if query:  # in an order of its own
@@ -169,6 +178,10 @@ def _query(question: Question, pair: Pair) -> Literal["a", "b"] | None:
     if question.method != "cda" or question.parameters.threshold != "log" or pair.a.kind == pair.b.kind:
         return None
     return "a" if pair.a.kind == "query" else "b" if pair.b.kind == "query" else None
+
+
+def _phrases(pair: Pair, side: Literal["a", "b"]) -> Sequence[str]:
+    return pair.candidates.of_a if side == "a" else pair.candidates.of_b
 
 
 def _texts(pair: Pair, graph: LocalGraph, groups: Groups) -> list[list[str]]:

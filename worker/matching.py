@@ -21,7 +21,7 @@ from indexer.bm25 import phrase_words, saturation
 from indexer.documents import PAIR
 from indexer.phrases.model import PhraseModel
 from indexer.text import PAIR_WINDOW
-from worker.coded import MANY, Coded
+from worker.coded import Coded
 from worker.sequences import Sequences, sequences
 
 FAMILY = 0.8
@@ -40,7 +40,6 @@ class Wording:
         self._coded = coded
         self._model = model
         self._acronyms = model.acronyms
-        self._short = short_forms(model)
         self._counts: dict[str, int] = {}
         self._held: dict[str, bool] = {}
         self._partials: dict[str, float] = {}
@@ -92,17 +91,14 @@ class Wording:
         rarity = iter(self._model.word_idf[numbers].tolist())
         return [self._partial(own, list(islice(rarity, len(own)))) for own in words]
 
+    def holds_any_word(self, phrase: str) -> bool:
+        return not self._vocabulary.isdisjoint(phrase_words(phrase))
+
     def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
         """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
         words = [phrase_words(phrase) for phrase in phrases]
-        large = self._coded.size >= MANY
-        weights = self._word_weights(set(chain.from_iterable(words))) if large else self._all_weights
+        weights = self._word_weights(set(chain.from_iterable(words)))
         return np.array([sum([weights.get(word, 0.0) for word in own]) for own in words], dtype=np.float64)
-
-    @cached_property
-    def _all_weights(self) -> dict[str, float]:
-        """Of every word of a short side: the query of a page is asked about the phrases of each hit."""
-        return self._word_weights(self.words)
 
     def _word_weights(self, words: Iterable[str]) -> dict[str, float]:
         """BM25 of those of the words that stand here."""
@@ -141,7 +137,7 @@ class Wording:
             return True
         if len(words) == 1 and any(map(self.holds, self._acronyms.get(words[0], ()))):
             return True
-        return not self._vocabulary.isdisjoint(self._short.get(" ".join(words), ()))
+        return " ".join(words) in self._stood_for
 
     def _holds_joined(self, letters: str, apart: int, before: str = "") -> bool:
         """Whether ``letters`` stand here as one word, or as up to ``apart`` neighbours."""
@@ -161,16 +157,20 @@ class Wording:
     def _covered_by_acronyms(self, words: list[str]) -> set[int]:
         """Positions of words that an acronym of this side stands for, or whose long form stands here."""
         covered: set[int] = set()
-        if not self._acronyms:
-            return covered
         for start, word in enumerate(words):
             if word in self._acronyms and any(map(self.holds, self._acronyms[word])):
                 covered.add(start)
-            for end in range(start + 2, len(words) + 1):
-                shorts = self._short.get(" ".join(words[start:end]))
-                if shorts and not self._vocabulary.isdisjoint(shorts):
-                    covered.update(range(start, end))
+            if self._stood_for:
+                for end in range(start + 2, len(words) + 1):
+                    if " ".join(words[start:end]) in self._stood_for:
+                        covered.update(range(start, end))
         return covered
+
+    @cached_property
+    def _stood_for(self) -> frozenset[str]:
+        """Long forms of the acronyms that stand here: most sides have few, or none."""
+        held = self._acronyms.keys() & self._vocabulary
+        return frozenset([long.replace("\n", " ") for short in held for long in self._acronyms[short]])
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:

@@ -19,19 +19,26 @@ from worker.resolve import Resolved
 
 
 def pose(
-    pair: Pair, graph: LocalGraph, parameters: Parameters, *, whole_members: bool = False, counted: bool = False
+    pair: Pair,
+    graph: LocalGraph,
+    parameters: Parameters,
+    *,
+    whole_members: bool = False,
+    counted: bool = False,
+    weighed: bool = False,
 ) -> Problem:
     """The candidates stand first in the graph; of its other phrases (full graph) nothing needs to be known.
 
     ``whole_members`` gives each document of a set a g0 of 1 instead of its share of 1. Unless occurrences are to be
-    ``counted``, it is only said whether there are any.
+    ``counted``, it is only said whether there are any; unless words are to be ``weighed``, ``partial_a`` and
+    ``partial_b`` are left out.
     """
     a, b, found = pair.a, pair.b, pair.candidates
     model = a.reader.model
     numbers = found.numbers
     values = {
-        **_of_side("a", a, found, found.edges_a, counted),
-        **_of_side("b", b, found, found.edges_b, counted),
+        **_of_side("a", a, found, found.edges_a, counted, weighed),
+        **_of_side("b", b, found, found.edges_b, counted, weighed),
         **_topics(a, b, found),
         "frequency": _of_model(model.frequency, numbers),
         "quality": _of_model(model.quality, numbers),
@@ -60,7 +67,7 @@ def pose(
 
 
 def _of_side(
-    letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64], counted: bool
+    letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64], counted: bool, weighed: bool
 ) -> dict[str, NDArray[Any]]:
     """What is known of each phrase on one side."""
     seen = side.wording.count if counted else side.wording.holds
@@ -72,9 +79,10 @@ def _of_side(
         "salience": np.array([side.salience.get(p, 0.0) for p in found.phrases]),
         "occurs": occurs,
         "edge": edges.sum(axis=1),
-        "partial": side.wording.weights(found.phrases),
         "worded": worded,
     }
+    if weighed:
+        values["partial"] = side.wording.weights(found.phrases)
     return {f"{name}_{letter}": array for name, array in values.items()}
 
 

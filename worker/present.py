@@ -89,7 +89,8 @@ class _Entries:
         self._called: dict[str, str | None] = {}
         self._quality = dict(zip(self._row, found.problem.quality.tolist(), strict=False))
         self._folder = Folder(self._model)
-        self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved)
+        worded = self._a.wording.holds_any_word, self._b.wording.holds_any_word
+        self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved, worded)
 
     def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]

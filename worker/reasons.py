@@ -6,7 +6,7 @@ documents of the side that holds the phrase are told apart (``own``): they expla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -31,15 +31,28 @@ _LEAST = 1e-4
 """A smaller share is not worth a line."""
 
 
+def _none(phrase: str) -> bool:
+    """No word of any phrase stands on the side."""
+    return False
+
+
 class Reasoner:
     """Reasons for the implied phrases of one answer; the system is solved once, when first asked."""
 
-    def __init__(self, graph: LocalGraph, problem: Problem, folder: Folder, solved: Relevance | None = None) -> None:
-        """``solved``: what the method has solved already."""
+    def __init__(
+        self,
+        graph: LocalGraph,
+        problem: Problem,
+        folder: Folder,
+        solved: Relevance | None = None,
+        worded: tuple[Callable[[str], bool], Callable[[str], bool]] = (_none, _none),
+    ) -> None:
+        """``solved``: what the method has solved already. ``worded``: whether a side holds any word of a phrase."""
         self._graph = graph
         self._folder = folder
         self._problem = problem
         self._given = solved
+        self._worded = worded
         self._ranked: dict[tuple[int, int, int | None], list[int]] = {}
         self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
 
@@ -50,7 +63,7 @@ class Reasoner:
         side = 0 if lacking == "a" else 1
         f, g = self._solved.f[:, side], self._solved.g[:, side]
         if f[row] <= 0:  # no document speaks for it; words may
-            partial = float((self._problem.partial_a, self._problem.partial_b)[side][row] > 0)
+            partial = float(self._worded[side](phrase))
             return Reasons(own=0.0, via=(), partial=partial, rest=1.0 - partial)
         own_a, own_b = self._graph.own_a, self._graph.own_b
         holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)

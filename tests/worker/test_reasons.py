@@ -86,13 +86,13 @@ def test_a_phrase_that_words_alone_speak_for_says_so(embedded: Engine) -> None:
         "side_b": Side([1]),
     }
     folder = Folder(embedded.open(INDEX).model)
-    lonely = Problem(phrases=[IMPLIED], **found)
-    assert Reasoner(graph, lonely, folder).reasons(IMPLIED, "b").to_dict() == {"own": 0.0, "via": [], "rest": 1.0}
-    worded = Problem(phrases=[IMPLIED], partial_b=np.array([2.0]), **found)
-    assert Reasoner(graph, worded, folder).reasons(IMPLIED, "b").to_dict() == {
+    problem = Problem(phrases=[IMPLIED], **found)
+    assert Reasoner(graph, problem, folder).reasons(IMPLIED, "b").to_dict() == {"own": 0.0, "via": [], "rest": 1.0}
+    worded = Reasoner(graph, problem, folder, worded=(lambda phrase: False, lambda phrase: phrase == IMPLIED))
+    assert worded.reasons(IMPLIED, "b").to_dict() == {
         "own": 0.0,
         "via": [],
         "rest": 0.0,
         "partial": 1.0,
     }
-    assert Reasoner(graph, worded, folder).reasons("not in the graph", "b").rest == 1.0
+    assert worded.reasons("not in the graph", "b").rest == 1.0
