@@ -7,7 +7,7 @@ to b stay (ties by id), so that a document has to speak to both. Degrees are the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -97,10 +97,10 @@ def local_graph(
     for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
         edges.add_missing(side, weights)
     relevance = _first_order(edges, pair.candidates, ranking)
-    own = dict.fromkeys(edges.at[name] for side in (pair.a, pair.b) for name in side.columns)
+    own = dict.fromkeys(edges.at(name) for side in (pair.a, pair.b) for name in side.columns)
     kept = _closest(edges, relevance, size, list(own), without)
-    reached = found.reached if alone else int((relevance > 0).sum())
-    return edges.keep(kept).graph(pair, reached)
+    reached = found.reached if alone else int(np.count_nonzero(relevance > 0))
+    return edges.graph(pair, kept, reached)
 
 
 def _boosts(phrases: Sequence[str], sent: NDArray[np.float64]) -> dict[str, float]:
@@ -126,9 +126,11 @@ def _nothing() -> Neighbourhood:
 class _Edges:
     """Documents and edges while the graph is put together."""
 
-    ids: list[str]
-    at: dict[str, int]
-    """Column of each document."""
+    ids: tuple[str, ...]
+    found: Mapping[str, int]
+    """Column of each document that the engine found; the hits of a page share it."""
+    added: dict[str, int]
+    """Column of each of the others."""
     titles: Sequence[str]
     degrees: NDArray[np.float64]
     rows: NDArray[np.int64]
@@ -138,13 +140,15 @@ class _Edges:
     @classmethod
     def of(cls, found: Neighbourhood, phrases: Sequence[str]) -> _Edges:
         """What was found, as far as it concerns these phrases."""
-        row = {phrase: i for i, phrase in enumerate(phrases)}
-        of_found = np.array([row.get(phrase, -1) for phrase in found.phrases], dtype=np.int64)
+        # the last is for phrases that were not found
+        of_found = np.full(len(found.phrases) + 1, -1, dtype=np.int64)
+        of_found[[found.row.get(phrase, -1) for phrase in phrases]] = np.arange(len(phrases))
         rows = of_found[found.rows]
-        ours = rows >= 0
+        ours = np.flatnonzero(rows >= 0)
         return cls(
-            list(found.ids),
-            dict(found.at),
+            found.ids,
+            found.at,
+            {},
             found.titles,
             found.degrees,
             rows[ours],
@@ -152,9 +156,17 @@ class _Edges:
             found.weights[ours],
         )
 
+    def at(self, name: str) -> int:
+        """Column of a document."""
+        column = self.found.get(name)
+        return self.added[name] if column is None else column
+
+    def has(self, name: str) -> bool:
+        return name in self.found or name in self.added
+
     def add_missing(self, side: Resolved, weights: NDArray[np.float64]) -> None:
         """Documents of a side that the engine did not hand over: guests, and what it left out."""
-        missing = [i for i, name in enumerate(side.columns) if name not in self.at]
+        missing = [i for i, name in enumerate(side.columns) if not self.has(name)]
         if not missing:
             return
         rows, columns = np.nonzero(weights[:, missing])
@@ -162,47 +174,38 @@ class _Edges:
         self.columns = np.concatenate([self.columns, columns + len(self.ids)])
         self.weights = np.concatenate([self.weights, weights[:, missing][rows, columns]])
         self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
-        self.at.update((side.columns[i], len(self.ids) + n) for n, i in enumerate(missing))
-        self.ids += [side.columns[i] for i in missing]
+        self.added.update((side.columns[i], len(self.ids) + n) for n, i in enumerate(missing))
+        self.ids += tuple([side.columns[i] for i in missing])
         self.titles = _joined(self.titles, [side.documents[i].document.title for i in missing])
 
-    def keep(self, columns: NDArray[np.int64]) -> _Edges:
+    def graph(self, pair: Pair, kept: NDArray[np.int64], reached: int) -> LocalGraph:
+        """Of the ``kept`` columns, in their order."""
         place = np.full(len(self.ids), -1, dtype=np.int64)
-        place[columns] = np.arange(len(columns))
-        inside = place[self.columns] >= 0
-        ids = [self.ids[i] for i in columns]
-        return _Edges(
-            ids,
-            {id: i for i, id in enumerate(ids)},
-            Lazily(len(columns), lambda i: self.titles[int(columns[i])]),
-            self.degrees[columns],
-            self.rows[inside],
-            place[self.columns[inside]],
-            self.weights[inside],
-        )
-
-    def graph(self, pair: Pair, reached: int) -> LocalGraph:
-        at = self.at
-        own = [np.array([at[name] for name in side.columns], dtype=np.int64) for side in (pair.a, pair.b)]
-        # a guest's edges are not in the stored degrees of its phrases
-        guests = {at[name] for side in (pair.a, pair.b) if side.guest for name in side.columns}
+        place[kept] = np.arange(len(kept))
+        columns = place[self.columns]
+        inside = np.flatnonzero(columns >= 0)
+        rows, columns, weights = self.rows[inside], columns[inside], self.weights[inside]
+        own = [place[[self.at(name) for name in side.columns]] for side in (pair.a, pair.b)]
         degrees = pair.candidates.degrees
+        # a guest's edges are not in the stored degrees of its phrases
+        guests = {column for side, at in zip((pair.a, pair.b), own, strict=True) if side.guest for column in at.tolist()}
         if guests:
-            guest = np.zeros(len(self.ids), dtype=bool)
+            guest = np.zeros(len(kept), dtype=bool)
             guest[list(guests)] = True
-            extra = guest[self.columns]
-            degrees = degrees + np.bincount(self.rows[extra], self.weights[extra], len(degrees))
+            extra = np.flatnonzero(guest[columns])
+            degrees = degrees + np.bincount(rows[extra], weights[extra], len(degrees))
         total = float(degrees.sum())
+        of_kept = kept.tolist()
         return LocalGraph(
-            graph=Subgraph.from_edges(self.rows, self.columns, self.weights, degrees, self.degrees),
+            graph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[kept]),
             phrases=pair.candidates.phrases,
-            ids=tuple(self.ids),
-            titles=self.titles,
+            ids=tuple([self.ids[i] for i in of_kept]),
+            titles=Lazily(len(of_kept), lambda i: self.titles[of_kept[i]]),
             own_a=own[0],
             own_b=own[1],
-            weights=(self.rows, self.columns, self.weights),
+            weights=(rows, columns, weights),
             reached=reached,
-            left_out=max(0.0, 1.0 - float(self.weights.sum()) / total) if total > 0 else 0.0,
+            left_out=max(0.0, 1.0 - float(weights.sum()) / total) if total > 0 else 0.0,
         )
 
 
@@ -228,7 +231,7 @@ def _closest(
 ) -> NDArray[np.int64]:
     """Columns that stay: the sides' ``own``, then the first ``size`` by relevance, ties by id."""
     may_stay = relevance > 0
-    may_stay[[*own, *(edges.at[id] for id in without if id in edges.at)]] = False
+    may_stay[[*own, *(edges.at(id) for id in without if edges.has(id))]] = False
     third = np.flatnonzero(may_stay)
     # to 9 digits: the order in which numbers were added up must not decide
     scores = np.round(np.log(relevance[third]), 9)

@@ -142,6 +142,11 @@ class Neighbourhood:
         """Column of each document."""
         return {id: i for i, id in enumerate(self.ids)}
 
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Row of each phrase."""
+        return {phrase: i for i, phrase in enumerate(self.phrases)}
+
 
 class Build(ABC):
     """A new epoch in the making; nothing of it is visible before ``commit``."""
