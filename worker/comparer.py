@@ -19,6 +19,7 @@ from worker.methods.base import Problem, Sorting
 from worker.methods.calibrated import measured
 from worker.methods.relevance import prepare
 from worker.neighbourhood import LocalGraph, Pair, local_graph, reach
+from worker.placing import place_together
 from worker.posing import pose
 from worker.present import Found, present
 from worker.queries import for_a_query, ranked_for_a_query
@@ -92,6 +93,7 @@ class Comparer:
 
     def _prepare(self, reader: Reader, questions: Sequence[Question]) -> tuple[list[Pair], Neighbourhood]:
         pairs = self._pairs(reader, questions)
+        place_together(side for pair in pairs for side in (pair.a, pair.b))
         size = max(question.neighbours for question in questions)
         return pairs, reach(reader, pairs, size=size, groups=questions[0].groups)
 

@@ -125,10 +125,14 @@ class Resolved:
     @cached_property
     def places(self) -> NDArray[np.float64]:
         """Where each document of the side stands among the topics: unit vectors, shape (documents, dimensions)."""
-        model, lengths = self.reader.model, self.coded.lengths
-        words = np.minimum(self.coded.numbers, len(model.words))  # what the model has not seen is all one to topics
+        return self.placed(self.coded.numbers, self.coded.lengths)
+
+    def placed(self, words: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Where texts of the side's index stand: numbers of their words, one text after another, and how many each has."""
+        model = self.reader.model
+        known = np.minimum(words, len(model.words))  # what the model has not seen is all one to topics
         document = np.repeat(np.arange(len(lengths)), lengths)
-        return model.topics.places(words, document, lengths).astype(np.float64)
+        return model.topics.places(known, document, lengths).astype(np.float64)
 
     @cached_property
     def middle(self) -> tuple[NDArray[np.float64], float]:

@@ -31,7 +31,7 @@ _NOISE = 1e-6
 """Squared singular values below this share of the largest are rounding."""
 _TOGETHER = 1000
 """Documents of the sample looked at together."""
-_FEW = 8
+FEW = 8
 """Up to this many texts are added up one by one: a sparse matrix takes longer to make."""
 
 Ints = NDArray[np.integer]
@@ -72,7 +72,7 @@ class Topics:
 
     def _sums(self, cells: _Cells, texts: int) -> NDArray[np.float32]:
         """The weighted sum of the vectors of each text's words."""
-        if texts > _FEW:
+        if texts > FEW:
             return np.asarray(_matrix(cells, texts, len(self.vectors)) @ self._whole)
         ends = np.searchsorted(cells.text, np.arange(texts + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
