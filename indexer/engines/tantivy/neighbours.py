@@ -19,16 +19,22 @@ PhraseRow = Callable[[str], int | None]
 class _Edges:
     """The edges of the asked phrases: those only in ``a`` first, then those in both, then those only in ``b``."""
 
-    rows: NDArray[np.int64]
-    """Index into the asked phrases, shape (edges,)."""
+    order: NDArray[np.int64]
+    """The asked phrases as their edges follow each other: indices, shape (phrases,)."""
+    sizes: NDArray[np.int64]
+    """How many edges each of them has, shape (phrases,)."""
+    boosts: NDArray[np.float64]
+    """Boost of each, those of both sides added, shape (phrases,)."""
     documents: NDArray[np.int64]
     weights: NDArray[np.float32]
-    boosts: NDArray[np.float64]
-    """Boost of each edge's phrase, those of both sides added; shape (edges,)."""
     only_a: int
     """How many edges come before the first of a phrase in both."""
     in_a: int
     """How many edges come before the first of a phrase only in b."""
+
+    def rows(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which of the asked phrases some edges belong to: very many are gathered, few are handed over."""
+        return self.order[np.searchsorted(np.cumsum(self.sizes), edges, side="right")]
 
 
 def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest) -> Neighbourhood:
@@ -38,20 +44,21 @@ def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequ
     reached = _reached_from_both(edges, snapshot.size, visible)
     best = _best(reached, edges, snapshot, request.limit)
     included = _included(snapshot, request.include, visible)
-    column = np.full(snapshot.size, -1, dtype=np.int64)
-    column[included] = 0
-    chosen = np.concatenate([included, best[column[best] < 0]])
+    wanted = np.zeros(snapshot.size, dtype=np.bool_)
+    wanted[included] = True
+    chosen = np.concatenate([included, best[~wanted[best]]])
+    wanted[chosen] = True
+    kept = np.flatnonzero(wanted[edges.documents])
+    column = np.empty(snapshot.size, dtype=np.int64)  # read where it is wanted only
     column[chosen] = np.arange(len(chosen))
-    columns = column[edges.documents]
-    kept = np.flatnonzero(columns >= 0)
     ids, titles, degrees = snapshot.describe(chosen)
     return Neighbourhood(
         ids=tuple(ids),
         titles=titles,
         degrees=degrees,
         phrases=phrases,
-        rows=edges.rows[kept],
-        columns=columns[kept],
+        rows=edges.rows(kept),
+        columns=column[edges.documents[kept]],
         weights=edges.weights[kept].astype(np.float64),
         reached=len(reached),
     )
@@ -79,10 +86,11 @@ def _gather(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest, p
     parts = [part(i) for i in order]
     boosts = np.array([request.a.get(phrases[i], 0.0) + request.b.get(phrases[i], 0.0) for i in order])
     return _Edges(
-        rows=np.repeat(np.array(order, dtype=np.int64), sizes),
-        documents=np.concatenate(documents).astype(np.int64) if documents else np.zeros(0, dtype=np.int64),
+        order=np.array(order, dtype=np.int64),
+        sizes=np.array(sizes, dtype=np.int64),
+        boosts=boosts,
+        documents=np.concatenate(documents, dtype=np.int64) if documents else np.zeros(0, dtype=np.int64),
         weights=np.concatenate(weights) if weights else np.zeros(0, dtype=np.float32),
-        boosts=np.repeat(boosts, sizes),
         only_a=sum(size for size, side in zip(sizes, parts, strict=True) if side == 0),
         in_a=sum(size for size, side in zip(sizes, parts, strict=True) if side < 2),
     )
@@ -101,7 +109,8 @@ def _reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | No
 
 def _best(reached: NDArray[np.int64], edges: _Edges, snapshot: Snapshot, limit: int) -> NDArray[np.int64]:
     """The ``limit`` reached documents of largest total, ties by id."""
-    totals = np.bincount(edges.documents, weights=edges.weights * edges.boosts, minlength=snapshot.size)[reached]
+    weights = edges.weights * np.repeat(edges.boosts, edges.sizes)
+    totals = np.bincount(edges.documents, weights=weights, minlength=snapshot.size)[reached]
     if 0 < limit < len(reached):
         cut = np.partition(totals, len(totals) - limit)[len(totals) - limit]
         likely = totals >= cut
