@@ -185,13 +185,14 @@ class _Edges:
         columns = place[self.columns]
         inside = np.flatnonzero(columns >= 0)
         rows, columns, weights = self.rows[inside], columns[inside], self.weights[inside]
-        own = [place[[self.at(name) for name in side.columns]] for side in (pair.a, pair.b)]
+        sides = (pair.a, pair.b)
+        own = [place[[self.at(name) for name in side.columns]] for side in sides]
         degrees = pair.candidates.degrees
         # a guest's edges are not in the stored degrees of its phrases
-        guests = {column for side, at in zip((pair.a, pair.b), own, strict=True) if side.guest for column in at.tolist()}
-        if guests:
+        if any(side.guest for side in sides):
             guest = np.zeros(len(kept), dtype=bool)
-            guest[list(guests)] = True
+            for side, at in zip(sides, own, strict=True):
+                guest[at] |= side.guest
             extra = np.flatnonzero(guest[columns])
             degrees = degrees + np.bincount(rows[extra], weights[extra], len(degrees))
         total = float(degrees.sum())
