@@ -14,6 +14,7 @@ from worker.analysers import Analysers
 from worker.answer import Comparison
 from worker.candidates import Candidates
 from worker.collecting import collecting_later
+from worker.folding import Folder
 from worker.methods import METHODS
 from worker.methods.base import Problem, Sorting
 from worker.methods.calibrated import measured
@@ -74,9 +75,10 @@ class Comparer:
                 "questions explained together differ in index, rights or graph", fix="compare them singly"
             )
         pairs, found = self._in_one_epoch(questions, lambda reader: self._prepare(reader, questions))
+        folder = Folder(pairs[0].a.reader.model)
         for question, pair in zip(questions, pairs, strict=True):
             with collecting_later():
-                (answer,) = _answers([question], pair, found, _Watch(), alone=len(questions) == 1)
+                (answer,) = _answers([question], pair, found, folder, _Watch(), alone=len(questions) == 1)
             yield answer
 
     def close(self) -> None:
@@ -89,7 +91,7 @@ class Comparer:
         progress(0.3, "fetched both sides")
         found = None if question.full else reach(reader, [pair], size=question.neighbours, groups=question.groups)
         progress(0.8, "reached the neighbourhood")
-        return _answers(questions, pair, found, watch, alone=True)
+        return _answers(questions, pair, found, Folder(reader.model), watch, alone=True)
 
     def _prepare(self, reader: Reader, questions: Sequence[Question]) -> tuple[list[Pair], Neighbourhood]:
         pairs = self._pairs(reader, questions)
@@ -132,7 +134,7 @@ def _apart(one: Question, other: Question) -> bool:
 
 
 def _answers(
-    shown: Sequence[Question], pair: Pair, found: Neighbourhood | None, watch: _Watch, *, alone: bool
+    shown: Sequence[Question], pair: Pair, found: Neighbourhood | None, folder: Folder, watch: _Watch, *, alone: bool
 ) -> list[Comparison]:
     """What is found about a pair, shown in every way that is asked for."""
     question = shown[0]
@@ -140,7 +142,7 @@ def _answers(
     watch.lap("neighbourhood")
     problem, sorting = _sort(question, pair, graph)
     watch.lap("solve")
-    answers = [present(one, Found(pair, graph, problem, sorting)) for one in shown]
+    answers = [present(one, Found(pair, graph, problem, sorting), folder) for one in shown]
     watch.lap("evidence")
     for answer in answers:
         answer.stats.ms.update(watch.ms)

@@ -20,7 +20,7 @@ def _nothing(phrase: str) -> None:
 
 
 class Folder:
-    """Folds the lists of one answer, in which the same phrases come up again and again."""
+    """Folds the lists of an answer, or of all those of a page, in which the same phrases come up again and again."""
 
     def __init__(self, model: PhraseModel) -> None:
         self._short = short_forms(model)

@@ -118,6 +118,8 @@ class Wording:
             return 1.0
         standing = self._covered_by_acronyms(words)
         found = [1.0 if at in standing else self._word(word) for at, word in enumerate(words)]
+        if not any(found):  # as most phrases of a hit are to a query
+            return 0.0
         total = sum(rarity)
         return sum(r * worth for r, worth in zip(rarity, found, strict=True)) / total if total > 0 else 0.0
 

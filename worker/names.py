@@ -32,9 +32,16 @@ class Names:
         self._text = spans.document.document.text
         self._spans = spans
         self._is_name = is_name
+        self._wholes: dict[str, str | None] = {}
 
     def whole(self, phrase: str) -> str | None:
-        """As it is written in the text; None where the phrase is no piece of anything."""
+        """As it is written in the text; None where the phrase is no piece of anything. Remembered, as every hit of a
+        page asks for the phrases of the query."""
+        if phrase not in self._wholes:
+            self._wholes[phrase] = self._whole(phrase)
+        return self._wholes[phrase]
+
+    def _whole(self, phrase: str) -> str | None:
         if PAIR in phrase or self._text.isupper():
             return None
         found = self._spans.of(phrase, _MENTIONS)

@@ -10,7 +10,7 @@ import numpy as np
 from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.folding import Folder
 from worker.methods.base import Problem, Ranked, Sorting
-from worker.names import Names, shared_name
+from worker.names import shared_name
 from worker.neighbourhood import LocalGraph, Pair
 from worker.nested import relevance_by_words
 from worker.picture import picture
@@ -18,7 +18,7 @@ from worker.places import Finder
 from worker.question import Question
 from worker.reasons import Reasoner
 from worker.resolve import Resolved
-from worker.spelling import Speller, usual_spelling
+from worker.spelling import Speller
 from worker.summary import summarise
 
 LEAST_SHOWN = {"common": 3, "distinct": 1}
@@ -40,9 +40,9 @@ class Found:
     sorting: Sorting
 
 
-def present(question: Question, found: Found) -> Comparison:
+def present(question: Question, found: Found, folder: Folder) -> Comparison:
     """The answer, all but its timings."""
-    maker = _Entries(question, found)
+    maker = _Entries(question, found, folder)
     common = maker.entries(found.sorting.common, "common")
     distinct_a = maker.entries(found.sorting.distinct_a, "distinct")
     distinct_b = maker.entries(found.sorting.distinct_b, "distinct")
@@ -72,7 +72,7 @@ def present(question: Question, found: Found) -> Comparison:
 class _Entries:
     """Makes the entries of one answer."""
 
-    def __init__(self, question: Question, found: Found) -> None:
+    def __init__(self, question: Question, found: Found, folder: Folder) -> None:
         self._cap = question.cap
         self._a, self._b = found.pair.a, found.pair.b
         self._in_a, self._in_b = Finder(self._a, "a"), Finder(self._b, "b")
@@ -85,10 +85,9 @@ class _Entries:
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.spans, *self._b.spans], self._model, question.groups)
-        self._names = [(side, _names(side)) for side in (self._a, self._b)]
         self._called: dict[str, str | None] = {}
         self._quality = dict(zip(self._row, found.problem.quality.tolist(), strict=False))
-        self._folder = Folder(self._model)
+        self._folder = folder
         worded = self._a.wording.holds_any_word, self._b.wording.holds_any_word
         self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved, worded)
 
@@ -136,7 +135,7 @@ class _Entries:
         if " " in phrase and self._quality.get(phrase, 0.0) >= COMPLETE:
             return None
         if phrase not in self._called:
-            held = [names for side, names in self._names if side.wording.holds(phrase)]
+            held = [side.names for side in (self._a, self._b) if side.wording.holds(phrase)]
             self._called[phrase] = shared_name([names.whole(phrase) if names else None for names in held])
         return self._called[phrase]
 
@@ -147,15 +146,6 @@ class _Entries:
             return _rounded(given)
         edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
         return _rounded(max(given, relevance_by_words(side, edges, self._candidates, row)))
-
-
-def _names(side: Resolved) -> Names | None:
-    model = side.reader.model
-
-    def is_name(word: str) -> bool:
-        return usual_spelling(word.lower(), model)[0].isupper()
-
-    return Names(side.spans[0], is_name) if len(side.documents) == 1 else None
 
 
 def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:

@@ -23,9 +23,11 @@ from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.answer import SideInfo
 from worker.coded import Coded, Numbered
 from worker.matching import Wording
+from worker.names import Names
 from worker.queries import with_every_phrase
 from worker.sides import Kind, Side, parse_search
 from worker.spans import Spans
+from worker.spelling import usual_spelling
 
 SET_CANDIDATES = 200
 """How many phrases stand for a set: the best by summed salience."""
@@ -102,6 +104,16 @@ class Resolved:
         return tuple(map(Spans, self.documents))
 
     @cached_property
+    def names(self) -> Names | None:
+        """What its phrases are pieces of; of several documents that is not asked, as their texts differ."""
+        model = self.reader.model
+
+        def is_name(word: str) -> bool:
+            return usual_spelling(word.lower(), model)[0].isupper()
+
+        return Names(self.spans[0], is_name) if len(self.documents) == 1 else None
+
+    @cached_property
     def wording(self) -> Wording:
         return Wording(self.coded, self.reader.model)
 
@@ -128,7 +140,7 @@ class Resolved:
         return self.placed(self.coded.numbers, self.coded.lengths)
 
     def placed(self, words: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Where texts of the side's index stand: numbers of their words, one text after another, and how many each has."""
+        """Where texts of its index stand: numbers of their words, one text after another, and how many each has."""
         model = self.reader.model
         known = np.minimum(words, len(model.words))  # what the model has not seen is all one to topics
         document = np.repeat(np.arange(len(lengths)), lengths)

@@ -14,6 +14,7 @@ from tests.worker.planted import SHARED
 from worker.answer import Comparison
 from worker.candidates import Candidates
 from worker.comparer import Comparer
+from worker.folding import Folder
 from worker.full import full_graph
 from worker.methods import METHODS
 from worker.neighbourhood import Pair
@@ -35,7 +36,8 @@ def compared(comparer: Comparer, a: Resolved, b: Resolved, method: str = "cda") 
     question = comparer.question(INDEX, a.side, b.side, method=method, options={"cap": 0})
     graph = full_graph(pair, None)
     problem = pose(pair, graph, question.parameters)
-    return present(question, Found(pair, graph, problem, METHODS[method].sort(problem)))
+    found = Found(pair, graph, problem, METHODS[method].sort(problem))
+    return present(question, found, Folder(a.reader.model))
 
 
 def unsegmented(side: Resolved, *gone: str) -> Resolved:
