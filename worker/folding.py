@@ -57,7 +57,7 @@ class Folder:
             shape, room = self._shape(phrase), most is None or len(kept) < most
             name = called(phrase) if room else None
             leader = named.get(name) if name else None
-            leader = leader or next((other.phrase for other in kept if shape.near(other)), None)
+            leader = leader or _first_near(shape, kept)
             if leader is None and room:
                 kept.append(shape)
                 leader = phrase
@@ -102,6 +102,13 @@ class _Shape:
                 and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=ALIKE) >= ALIKE
             )
         )
+
+
+def _first_near(shape: _Shape, kept: Sequence[_Shape]) -> str | None:
+    for other in kept:
+        if shape.near(other):
+            return other.phrase
+    return None
 
 
 def _holds(long: Sequence[str], short: Sequence[str]) -> bool:

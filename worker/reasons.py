@@ -27,6 +27,8 @@ _PHRASES = 3
 """Phrases named for a bridge."""
 _LOOKED_AT = 8
 """Phrases of a bridge among which as many as are named are looked for at first."""
+_MANY = 4
+"""Times as many parts as are wanted are sorted as they are: finding the largest first takes longer."""
 _LEAST = 1e-4
 """A smaller share is not worth a line."""
 
@@ -114,10 +116,10 @@ class Reasoner:
 def _largest(parts: Floats, names: Sequence[str], above: float, most: int | None = None) -> list[int]:
     """Which parts are above a limit, the largest first; parts that agree to 9 digits by name."""
     chosen = np.flatnonzero(parts > above)
-    if most is not None and len(chosen) > most:
+    values = parts[chosen]
+    if most is not None and len(chosen) > _MANY * most:
         # only what may be among the first, a rounding apart, is worth ordering
-        least = np.partition(parts[chosen], len(chosen) - most)[len(chosen) - most]
-        chosen = chosen[parts[chosen] >= least - 2e-9]
-    rows, values = chosen.tolist(), (-parts[chosen]).tolist()
-    ordered = sorted((round(value, 9), names[i], i) for value, i in zip(values, rows, strict=True))
+        likely = values >= np.partition(values, len(chosen) - most)[len(chosen) - most] - 2e-9
+        chosen, values = chosen[likely], values[likely]
+    ordered = sorted([(round(-v, 9), names[i], i) for v, i in zip(values.tolist(), chosen.tolist(), strict=True)])
     return [i for _, _, i in ordered[:most]]

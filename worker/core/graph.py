@@ -133,8 +133,9 @@ def _amounts(name: str, values: ArrayLike) -> Floats:
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.ndim != 1:
         raise ValueError(f"a list of {name}s has one dimension, not {array.ndim}")
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
+    # the least and the largest are NaN where any is
+    if array.size and not (array.min() >= 0 and array.max() < np.inf):
+        bad = ~(np.isfinite(array) & (array >= 0))
         raise ValueError(f"{name} {array[bad][0]} is not a finite number of at least 0")
     return array
 

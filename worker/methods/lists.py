@@ -15,8 +15,9 @@ DIGITS = 10
 
 def ranked(phrases: Sequence[str], chosen: Flags, score: Floats) -> Ranked:
     """The chosen phrases by score, largest first, then by name."""
-    rows = sorted(np.flatnonzero(chosen).tolist(), key=lambda i: (-rounded(float(score[i])), phrases[i]))
-    index = np.asarray(rows, dtype=np.int64)
+    rows = np.flatnonzero(chosen)
+    keys = [(-rounded(value), phrases[i], i) for value, i in zip(score[rows].tolist(), rows.tolist(), strict=True)]
+    index = np.array([i for _, _, i in sorted(keys)], dtype=np.int64)
     return Ranked(index, score[index])
 
 
