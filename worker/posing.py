@@ -123,7 +123,9 @@ def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np
     others = frequency.copy()
     taken: set[str] = set()
     for side, edges in ((a, found.edges_a), (b, found.edges_b)):
-        new = [] if side.guest else [i for i, id in enumerate(side.ids) if id not in taken]
+        if side.guest:
+            continue
+        new = [i for i, id in enumerate(side.ids) if id not in taken]
         taken.update(side.ids)
         holds = (edges[:, new] > 0).astype(np.float64)
         sums -= holds @ side.places[new]

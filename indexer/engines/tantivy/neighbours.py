@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,34 +22,47 @@ class _Edges:
 
     order: NDArray[np.int64]
     """The asked phrases as their edges follow each other: indices, shape (phrases,)."""
-    sizes: NDArray[np.int64]
-    """How many edges each of them has, shape (phrases,)."""
+    starts: NDArray[np.int64]
+    """Where the edges of each of them begin, and where the last end; shape (phrases + 1,)."""
     boosts: NDArray[np.float64]
     """Boost of each, those of both sides added, shape (phrases,)."""
     documents: NDArray[np.int64]
     weights: NDArray[np.float32]
     only_a: int
-    """How many edges come before the first of a phrase in both."""
+    """How many phrases come before the first in both."""
     in_a: int
-    """How many edges come before the first of a phrase only in b."""
+    """How many come before the first only in b."""
 
-    def rows(self, edges: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which of the asked phrases some edges belong to: very many are gathered, few are handed over."""
-        return self.order[np.searchsorted(np.cumsum(self.sizes), edges, side="right")]
+    def of(self, wanted: NDArray[np.bool_]) -> _Edges:
+        """The edges of the wanted documents, in the same order; ``wanted`` has shape (size,)."""
+        kept = np.flatnonzero(wanted[self.documents])
+        return replace(
+            self,
+            starts=np.searchsorted(kept, self.starts),
+            documents=self.documents[kept],
+            weights=self.weights[kept],
+        )
+
+    def of_each(self, values: NDArray[Any]) -> NDArray[Any]:
+        """A value of each phrase, shape (phrases,), as one of each edge, shape (edges,)."""
+        return np.repeat(values, np.diff(self.starts))
 
 
 def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest) -> Neighbourhood:
     phrases = tuple(dict.fromkeys([*request.a, *request.b]))
     edges = _gather(snapshot, row, request, phrases)
     visible = snapshot.visible(request.groups)
-    reached = _reached_from_both(edges, snapshot.size, visible)
-    best = _best(reached, edges, snapshot, request.limit)
+    wanted = _reached_from_both(edges, snapshot.size, visible)
+    reached = np.flatnonzero(wanted)
     included = _included(snapshot, request.include, visible)
-    wanted = np.zeros(snapshot.size, dtype=np.bool_)
+    wanted[included] = True
+    edges = edges.of(wanted)  # most lead to documents that only one side reaches
+    best = _best(reached, edges, snapshot, request.limit)
+    wanted[:] = False
     wanted[included] = True
     chosen = np.concatenate([included, best[~wanted[best]]])
     wanted[chosen] = True
-    kept = np.flatnonzero(wanted[edges.documents])
+    edges = edges.of(wanted)
     column = np.empty(snapshot.size, dtype=np.int64)  # read where it is wanted only
     column[chosen] = np.arange(len(chosen))
     ids, titles, degrees = snapshot.describe(chosen)
@@ -57,9 +71,9 @@ def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequ
         titles=titles,
         degrees=degrees,
         phrases=phrases,
-        rows=edges.rows(kept),
-        columns=column[edges.documents[kept]],
-        weights=edges.weights[kept].astype(np.float64),
+        rows=edges.of_each(edges.order),
+        columns=column[edges.documents],
+        weights=edges.weights.astype(np.float64),
         reached=len(reached),
     )
 
@@ -87,29 +101,30 @@ def _gather(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest, p
     boosts = np.array([request.a.get(phrases[i], 0.0) + request.b.get(phrases[i], 0.0) for i in order])
     return _Edges(
         order=np.array(order, dtype=np.int64),
-        sizes=np.array(sizes, dtype=np.int64),
+        starts=np.cumsum([0, *sizes]),
         boosts=boosts,
         documents=np.concatenate(documents, dtype=np.int64) if documents else np.zeros(0, dtype=np.int64),
         weights=np.concatenate(weights) if weights else np.zeros(0, dtype=np.float32),
-        only_a=sum(size for size, side in zip(sizes, parts, strict=True) if side == 0),
-        in_a=sum(size for size, side in zip(sizes, parts, strict=True) if side < 2),
+        only_a=sum(side == 0 for side in parts),
+        in_a=sum(side < 2 for side in parts),
     )
 
 
-def _reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+def _reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Which documents are, shape (size,)."""
     from_a = np.zeros(size, dtype=np.bool_)
-    from_a[edges.documents[: edges.in_a]] = True
+    from_a[edges.documents[: edges.starts[edges.in_a]]] = True
     from_b = np.zeros(size, dtype=np.bool_)
-    from_b[edges.documents[edges.only_a :]] = True
+    from_b[edges.documents[edges.starts[edges.only_a] :]] = True
     from_a &= from_b
     if visible is not None:
         from_a &= visible
-    return np.flatnonzero(from_a)
+    return from_a
 
 
 def _best(reached: NDArray[np.int64], edges: _Edges, snapshot: Snapshot, limit: int) -> NDArray[np.int64]:
     """The ``limit`` reached documents of largest total, ties by id."""
-    weights = edges.weights * np.repeat(edges.boosts, edges.sizes)
+    weights = edges.weights * edges.of_each(edges.boosts)
     totals = np.bincount(edges.documents, weights=weights, minlength=snapshot.size)[reached]
     if 0 < limit < len(reached):
         cut = np.partition(totals, len(totals) - limit)[len(totals) - limit]
