@@ -17,6 +17,7 @@ list, and so does a single word that is said in passing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -54,6 +55,8 @@ SURE = 0.4
 """An implied phrase nearer to the cut than this is often wrong: it stands last."""
 SAID = 0.65
 """A distinct phrase of which the other text holds this much in some form hardly sets them apart: it stands last."""
+LONG = 1000
+"""A text of more words holds nearly any."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -68,8 +71,12 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
         common=_rank(
             problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=_doubtful(problem, margin)
         ),
-        distinct_a=_distinct(problem, problem.in_a & ~common, problem.salience_a, problem.worded_b),
-        distinct_b=_distinct(problem, problem.in_b & ~common, problem.salience_b, problem.worded_a),
+        distinct_a=_distinct(
+            problem, problem.in_a & ~common, problem.salience_a, _said(problem.worded_b, problem.tokens_b)
+        ),
+        distinct_b=_distinct(
+            problem, problem.in_b & ~common, problem.salience_b, _said(problem.worded_a, problem.tokens_a)
+        ),
     )
 
 
@@ -116,9 +123,14 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
 
 
-def _distinct(problem: Problem, chosen: Flags, salience: Floats, worded: Floats) -> Ranked:
-    """What sets a side apart; ``worded``: how much of each phrase the other side holds."""
-    return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=worded >= SAID)
+def _distinct(problem: Problem, chosen: Flags, salience: Floats, said: Flags) -> Ranked:
+    """What sets a side apart, what the other side nearly holds last."""
+    return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=said)
+
+
+def _said(worded: Floats, tokens: Sequence[str]) -> Flags:
+    """Of which phrases a text nearly holds the words; that of a long one, or of a set, says nothing."""
+    return np.asarray((worded >= SAID) & (len(tokens) <= LONG))
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:

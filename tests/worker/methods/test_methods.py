@@ -10,7 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import NEVER_OBVIOUS, SAID, SCATTERED, SURE
+from worker.methods.calibrated import LONG, NEVER_OBVIOUS, SAID, SCATTERED, SURE
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -259,3 +259,5 @@ def test_a_distinct_phrase_that_the_other_text_nearly_holds_stands_last() -> Non
     assert len(before.distinct_a) == len(after.distinct_a) > 0, "it is distinct all the same"
     assert before.distinct_a.telling == len(before.distinct_a) and after.distinct_a.telling == 0
     assert after.distinct_b.telling == before.distinct_b.telling
+    long = replace(problem, worded_b=worded, tokens_b=["word"] * (LONG + 1))
+    assert method("cda").sort(long).distinct_a.telling == before.distinct_a.telling, "it holds nearly any word"
