@@ -56,13 +56,13 @@ class Folder:
         for phrase in ranked:
             shape, room = self._shape(phrase), most is None or len(kept) < most
             name = called(phrase) if room else None
-            leader = named.get(name) if name else None
+            leader = named.get(name.casefold()) if name else None
             leader = leader or _first_near(shape, kept)
             if leader is None and room:
                 kept.append(shape)
                 leader = phrase
                 if name:
-                    named[name] = phrase
+                    named[name.casefold()] = phrase
             if leader is not None:
                 yield phrase, leader
 

@@ -18,6 +18,11 @@ _AROUND = 80
 """Characters on either side of a mention."""
 _LONGEST = 5
 """Words of a name; more capitals in a row are a heading."""
+_DATES = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday
+    january february march april june july august september october november december""".split()
+)
+"""Capitals that stand beside names and belong to none ("On Monday IBM said"); "May" may be a person."""
 _POSSESSIVE = ("'s", "’s", "'", "’")
 
 Run = tuple[int, int]
@@ -75,7 +80,7 @@ class Names:
         words, separators = split(self._text[first:start])
         capital, at, taken = self._text[start].isupper(), start, 0
         for n in range(len(words) - 1, 0 if first else -1, -1):  # the first word may have been cut
-            if not _joins(separators[n + 1], capital and words[n][0].isupper()):
+            if not _joins(separators[n + 1], capital and _of_a_name(words[n])):
                 break
             at -= len(separators[n + 1]) + len(words[n])
             taken, capital = taken + 1, words[n][0].isupper()
@@ -90,7 +95,7 @@ class Names:
         words, separators = split(self._text[end:last])
         at, taken = end, 0
         for n in range(len(words) - (last < len(self._text))):
-            if not _joins(separators[n], capital and words[n][0].isupper()):
+            if not _joins(separators[n], capital and _of_a_name(words[n])):
                 break
             at += len(separators[n]) + len(words[n])
             taken, capital = taken + 1, words[n][0].isupper()
@@ -99,6 +104,10 @@ class Names:
     def _written(self, run: Run) -> str:
         written = " ".join(self._text[run[0] : run[1]].split())
         return next((written.removesuffix(end) for end in _POSSESSIVE if written.endswith(end)), written)
+
+
+def _of_a_name(word: str) -> bool:
+    return word[0].isupper() and word.lower() not in _DATES
 
 
 def _joins(separator: str, capitals: bool) -> bool:

@@ -52,6 +52,8 @@ class Resolved:
     side: Side
     documents: tuple[AnalysedDocument, ...]
     reader: Reader
+    groups: Groups = None
+    """Whose eyes it is for."""
 
     @property
     def kind(self) -> Kind:
@@ -109,7 +111,8 @@ class Resolved:
         model = self.reader.model
 
         def is_name(word: str) -> bool:
-            return usual_spelling(word.lower(), model)[0].isupper()
+            # how the whole corpus writes it is nothing for who may not read all of it
+            return self.groups is None and usual_spelling(word.lower(), model)[0].isupper()
 
         return Names(self.spans[0], is_name) if len(self.documents) == 1 else None
 
@@ -217,7 +220,7 @@ def resolve(
     known: dict[Side, Resolved] = {}
     for side in sides:
         if side not in known:
-            known[side] = Resolved(side, _documents(reader, side, found, limits, groups, analyser), reader)
+            known[side] = Resolved(side, _documents(reader, side, found, limits, groups, analyser), reader, groups)
     return [known[side] for side in sides]
 
 

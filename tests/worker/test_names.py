@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Groups, Reader
 from indexer.lemmas import Lemmas
 from indexer.text import tokens_string, words_and_marks
 from tests.worker.test_matching import model
 from worker.folding import Folder
 from worker.names import Names, shared_name
+from worker.resolve import Resolved
+from worker.sides import Side
 from worker.spans import Spans
 
 NAMES = {"mark", "hughes", "pnc"}
@@ -30,6 +37,8 @@ def names(text: str, title: str = "") -> Names:
         ("Then Mark Hughes came. Hughes said so.", "hughes", "Mark Hughes"),
         ("Manager Mark Hughes came.", "hughes", "Mark Hughes"),
         ("Mark Hughes came.", "hughes", "Mark Hughes"),
+        ("On Monday Hughes came. Hughes said so.", "hughes", None),
+        ("It was Hughes March last.", "hughes", None),
         ("It is Hughes. Then Mark Hughes came.", "hughes", None),
         ("He left Hughes. Then he came.", "hughes", None),
         ("It is a bi-level problem; bi-level, we say.", "bi", "bi-level"),
@@ -63,8 +72,17 @@ def test_two_texts_must_agree() -> None:
     assert shared_name([]) is None
 
 
+@pytest.mark.parametrize(("groups", "whole"), [(None, "Mark Hughes"), (frozenset({"staff"}), None)])
+def test_how_the_corpus_writes_a_word_is_only_for_who_reads_it_all(groups: Groups, whole: str | None) -> None:
+    known = replace(model(), phrases=["mark"], displays=["Mark"])
+    reader = cast("Reader", SimpleNamespace(model=known))
+    document = AnalysedDocument(Document("d", "", "Mark Hughes came."), "mark hughes come", (), (), (), 0.0, "")
+    found = Resolved(Side.document("d"), (document,), reader, groups).names
+    assert found is not None and found.whole("hughes") == whole
+
+
 def test_pieces_of_one_name_are_one_entry() -> None:
-    called = {"shapiro": "Shapiro-Wilk", "wilk": "Shapiro-Wilk"}.get
+    called = {"shapiro": "Shapiro-Wilk", "wilk": "shapiro-Wilk"}.get
     ranked = ["shapiro", "test", "wilk", "sample"]
     assert Folder(model()).fold(ranked, 3, called) == [("shapiro", ("wilk",)), ("test", ()), ("sample", ())]
     assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ())], "none more was wanted"
