@@ -62,7 +62,7 @@ def explain_page(
     deadline = time.monotonic() + wait
     lists: dict[str, _List] = {}
     for name, one in asked.items():
-        gone = _store_gone(lists)
+        gone = _store_gone({**asked, **lists})
         lists[name] = replace(one, trouble=gone) if gone else _collect(desk, one, caller, deadline)
     rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
     return [_why(n, hit.id, lists, rough[n]) for n, hit in enumerate(hits)]
