@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from indexer.documents import PAIR
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
+from worker.core.seeds import Side
 from worker.methods.base import NONE, Problem, Ranked, Sorting
 from worker.methods.lists import ranked
 from worker.methods.relevance import Prepared
@@ -72,10 +73,16 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
             problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=_doubtful(problem, margin)
         ),
         distinct_a=_distinct(
-            problem, problem.in_a & ~common, problem.salience_a, _said(problem.worded_b, problem.tokens_b)
+            problem,
+            problem.in_a & ~common,
+            problem.salience_a,
+            _said(problem.worded_b, problem.tokens_b, problem.side_b),
         ),
         distinct_b=_distinct(
-            problem, problem.in_b & ~common, problem.salience_b, _said(problem.worded_a, problem.tokens_a)
+            problem,
+            problem.in_b & ~common,
+            problem.salience_b,
+            _said(problem.worded_a, problem.tokens_a, problem.side_a),
         ),
     )
 
@@ -128,9 +135,9 @@ def _distinct(problem: Problem, chosen: Flags, salience: Floats, said: Flags) ->
     return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=said)
 
 
-def _said(worded: Floats, tokens: Sequence[str]) -> Flags:
+def _said(worded: Floats, tokens: Sequence[str], side: Side) -> Flags:
     """Of which phrases a text nearly holds the words; that of a long one, or of a set, says nothing."""
-    return np.asarray((worded >= SAID) & (len(tokens) <= LONG))
+    return np.asarray((worded >= SAID) & (len(tokens) <= LONG and len(side.columns) < 2))
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:
@@ -165,9 +172,7 @@ def _known(problem: Problem, salience: Floats) -> Floats:
     return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
 
 
-def _rank(
-    problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags | Literal[False] = False
-) -> Ranked:
+def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags) -> Ranked:
     """By score, what tells little last: phrases of many documents or of any, and bare words, of too little salience,
     and what is ``doubtful``."""
     salience = np.maximum(problem.salience_a, problem.salience_b)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
+from worker.core.seeds import Side
 from worker.methods import Problem, Ranked, Sorting, method
 from worker.methods.calibrated import LONG, NEVER_OBVIOUS, SAID, SCATTERED, SURE
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
@@ -261,3 +262,5 @@ def test_a_distinct_phrase_that_the_other_text_nearly_holds_stands_last() -> Non
     assert after.distinct_b.telling == before.distinct_b.telling
     long = replace(problem, worded_b=worded, tokens_b=["word"] * (LONG + 1))
     assert method("cda").sort(long).distinct_a.telling == before.distinct_a.telling, "it holds nearly any word"
+    several = replace(problem, worded_b=worded, side_b=Side((1, 2)))
+    assert method("cda").sort(several).distinct_a.telling == before.distinct_a.telling, "and so does a set"
