@@ -96,10 +96,22 @@ class _Entries:
         at = {phrase: n for n, phrase in enumerate(phrases)}
         folded = self._folder.fold(phrases, self._cap or None, self._name)
         shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
-        return tuple(
-            self._entry(phrase, also, int(ranked.index[at[phrase]]), float(ranked.score[at[phrase]]), where)
-            for phrase, also in shown
-        )
+        entries = []
+        for leader, also in shown:
+            phrase, others = self._said_by_both(leader, also) if where == "common" else (leader, also)
+            entries.append(
+                self._entry(phrase, others, int(ranked.index[at[phrase]]), float(ranked.score[at[leader]]), where)
+            )
+        return tuple(entries)
+
+    def _said_by_both(self, leader: str, also: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """What both texts say stands for what only one does: "rye flour", not "rye flour properly"."""
+        alike = (leader, *also)
+        first = next((phrase for phrase in alike if self._shared(phrase)), leader)
+        return first, tuple(phrase for phrase in alike if phrase != first)
+
+    def _shared(self, phrase: str) -> bool:
+        return self._a.wording.holds(phrase) and self._b.wording.holds(phrase)
 
     def _room(self, ranked: Ranked, ranks: list[int], least: int) -> int:
         """How many entries to show: up to the cap, and of the obvious ones only so many that some stand there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from worker.comparer import Comparer
 from worker.folding import Folder
 from worker.full import full_graph
 from worker.methods import METHODS
+from worker.methods.base import Ranked
 from worker.neighbourhood import Pair
 from worker.nested import relevance_by_words
 from worker.posing import pose
@@ -31,12 +33,19 @@ def resolved(comparer: Comparer, a: str, b: str) -> tuple[Resolved, Resolved]:
     return one, other
 
 
-def compared(comparer: Comparer, a: Resolved, b: Resolved, method: str = "cda") -> Comparison:
+def compared(
+    comparer: Comparer, a: Resolved, b: Resolved, method: str = "cda", common: Sequence[str] = ()
+) -> Comparison:
+    """``common``: that list as if the method had found it so."""
     pair = Pair(a, b, Candidates.of(a, b))
     question = comparer.question(INDEX, a.side, b.side, method=method, options={"cap": 0})
     graph = full_graph(pair, None)
     problem = pose(pair, graph, question.parameters)
-    found = Found(pair, graph, problem, METHODS[method].sort(problem))
+    sorting = METHODS[method].sort(problem)
+    if common:
+        rows = np.array([problem.phrases.index(phrase) for phrase in common])
+        sorting = replace(sorting, common=Ranked(rows, np.linspace(0.9, 0.5, len(rows))))
+    found = Found(pair, graph, problem, sorting)
     return present(question, found, Folder(a.reader.model))
 
 
@@ -90,3 +99,10 @@ def test_a_phrase_that_stands_in_both_texts_is_relevant_to_both(local: Comparer,
     after = entry_of(compared(local, a, without, method), SHARED)
     assert after[0] == pytest.approx(before[0], rel=0.1)
     assert after[1] > 1, "it is what the text speaks of most"
+
+
+def test_what_both_texts_say_leads_what_only_one_says(comparer: Comparer) -> None:
+    a, b = resolved(comparer, "a1", "text:A dance at the nectar source, and again a dance at the brood nest.")
+    (entry,) = compared(comparer, a, b, common=["waggle dance", "dance"]).common
+    assert (entry.phrase, entry.kind, entry.also) == ("dance", "shared", ("waggle dance",))
+    assert entry.score == 0.9, "where the other stood"

@@ -35,7 +35,7 @@ FREQUENT = 0.01
 """A phrase in a larger share of the documents is obvious unless it is salient."""
 SCATTERED = 0.85
 """So is one whose documents have no more to do with each other than this leaves (1 less their mean cosine)."""
-NEVER_OBVIOUS = 5
+NEVER_OBVIOUS = 12
 """A phrase of no more documents than these is never obvious, however small the corpus."""
 NOISE = 0.003
 """Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
