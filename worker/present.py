@@ -96,18 +96,20 @@ class _Entries:
         at = {phrase: n for n, phrase in enumerate(phrases)}
         folded = self._folder.fold(phrases, self._cap or None, self._name)
         shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
+        telling = set(phrases[: ranked.telling])
         entries = []
         for leader, also in shown:
-            phrase, others = self._said_by_both(leader, also) if where == "common" else (leader, also)
+            phrase, others = self._said_by_both(leader, also, telling) if where == "common" else (leader, also)
             entries.append(
                 self._entry(phrase, others, int(ranked.index[at[phrase]]), float(ranked.score[at[leader]]), where)
             )
         return tuple(entries)
 
-    def _said_by_both(self, leader: str, also: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """What both texts say stands for what only one does: "rye flour", not "rye flour properly"."""
+    def _said_by_both(self, leader: str, also: tuple[str, ...], telling: set[str]) -> tuple[str, tuple[str, ...]]:
+        """What both texts say stands for what only one does, if it tells anything: "rye flour" for "rye flour
+        properly", but not "learning" for "reinforcement learning"."""
         alike = (leader, *also)
-        first = next((phrase for phrase in alike if self._shared(phrase)), leader)
+        first = next((phrase for phrase in alike if phrase in telling and self._shared(phrase)), leader)
         return first, tuple(phrase for phrase in alike if phrase != first)
 
     def _shared(self, phrase: str) -> bool:
