@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.tantivy import arrays
 from indexer.engines.tantivy.forward import LINE_END, file_name
 from indexer.engines.tantivy.ranges import ranges, starts_of
 from indexer.engines.tantivy.varints import encoded, sizes_of
@@ -104,20 +104,13 @@ class ForwardWriter:
         return self._folder / f"raw.forward_{name}"
 
     def _raw(self, name: str) -> NDArray[Any]:
-        path = self._path(name)
-        if path.stat().st_size == 0:
-            return np.zeros(0, dtype=_KINDS[name])
-        return np.memmap(path, dtype=_KINDS[name], mode="r")
+        return arrays.raw(self._path(name), _KINDS[name])
 
     def _create(self, name: str, size: int, kind: type[np.generic]) -> NDArray[Any]:
-        if size == 0:
-            self._save(name, np.zeros(0, dtype=kind))
-            return np.zeros(0, dtype=kind)
-        created: NDArray[Any] = open_memmap(self._folder / file_name(name), mode="w+", dtype=kind, shape=(size,))
-        return created
+        return arrays.create(self._folder / file_name(name), size, kind)
 
     def _save(self, name: str, values: NDArray[np.generic]) -> None:
-        np.save(self._folder / file_name(name), values, allow_pickle=False)
+        arrays.save(self._folder / file_name(name), values)
 
 
 def _number(version: str) -> int | None:

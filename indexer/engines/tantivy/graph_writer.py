@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.tantivy import arrays
 from indexer.engines.tantivy.forward_writer import ForwardWriter
 from indexer.engines.tantivy.graph import EXTRA
 from indexer.engines.tantivy.ranges import ranges, starts_of
@@ -148,20 +148,13 @@ class GraphWriter:
             yield documents, rows[raw_phrases[take]], raw_weights[take]
 
     def _raw(self, name: str, kind: type[np.generic]) -> NDArray[Any]:
-        path = self.folder / f"raw.{name}"
-        if path.stat().st_size == 0:
-            return np.zeros(0, dtype=kind)
-        return np.memmap(path, dtype=kind, mode="r")
+        return arrays.raw(self.folder / f"raw.{name}", kind)
 
     def _create(self, name: str, size: int, kind: type[np.generic]) -> NDArray[Any]:
-        if size == 0:
-            self._save(name, np.zeros(0, dtype=kind))
-            return np.zeros(0, dtype=kind)
-        created: NDArray[Any] = open_memmap(self.folder / f"{name}.npy", mode="w+", dtype=kind, shape=(size,))
-        return created
+        return arrays.create(self.folder / f"{name}.npy", size, kind)
 
     def _save(self, name: str, values: NDArray[np.generic]) -> None:
-        np.save(self.folder / f"{name}.npy", values, allow_pickle=False)
+        arrays.save(self.folder / f"{name}.npy", values)
 
 
 def sync_folder(folder: Path) -> None:
