@@ -188,9 +188,9 @@ def _rejects_path(index: str, given: Path | None) -> Path:
 def _say_rejects(rejects: Rejects) -> int:
     if not rejects.count:
         return 0
-    first = rejects.first[0]
+    first, records = rejects.first[0], "record" if rejects.count == 1 else "records"
     click.echo(
-        f"phrasecom: {rejects.count:,} records left out, listed in {rejects.path}; "
+        f"phrasecom: {rejects.count:,} {records} left out, listed in {rejects.path}; "
         f"the first: {first.source}, line {first.line}: {first.reason}",
         err=True,
     )

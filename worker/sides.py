@@ -89,7 +89,7 @@ class Side:
     @classmethod
     def _words(cls, form: str, words: str) -> Side:
         if not words.strip():
-            raise BadSide(f"{form} is empty", fix=f"write something after {form}:")
+            raise BadSide(f"{form} is empty", fix="give it some words")
         if form == "search":
             parse_search(words)  # an unreadable date range is told at once, not from a worker
         return cls(form, words=clean(words))

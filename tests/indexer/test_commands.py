@@ -22,7 +22,7 @@ def test_index_reports_what_it_made_and_keeps_rejects_in_a_file(phrasecom: Run, 
     report = json.loads(out)
     assert status == 1
     assert (report["documents"], report["rejects"]) == (30, 1)
-    assert "1 records left out, listed in made-up.rejects.jsonl" in one_line(err)
+    assert "1 record left out, listed in made-up.rejects.jsonl" in one_line(err)
     assert json.loads((tmp_path / "made-up.rejects.jsonl").read_text())["line"] == 31
     status, out, _ = phrasecom("index", "corpus.jsonl", "--index", "made-up")
     assert status == 1
