@@ -21,6 +21,7 @@ from worker.asked import Against, AskedPage, part_id
 from worker.callers import Caller
 from worker.desk import Desk, Look, Ticket
 from worker.jobs import OPEN
+from worker.spans import Spans
 from worker.spelling import Speller
 from worker.wire import loads
 
@@ -177,7 +178,7 @@ def _provisional(
     for document, phrases in zip(documents, salient, strict=True):
         common = [p for p in phrases if words.intersection(p.replace(PAIR, " ").split())]
         distinct = [p for p in phrases if held[p] == 1 and p not in common]
-        speller = Speller([document], model, caller.groups)
+        speller = Speller([Spans(document)], model, caller.groups)
         out.append({"common": _rough(common, "shared", speller), "distinct": _rough(distinct, "distinct", speller)})
     return out
 

@@ -7,11 +7,12 @@ from typing import Any
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Groups
 from indexer.phrases.model import PhraseModel
+from worker.spans import Spans
 from worker.spelling import Speller
 
 
 def shown(index: str, found: AnalysedDocument, model: PhraseModel, groups: Groups = None) -> dict[str, Any]:
-    speller = Speller([found], model, groups)
+    speller = Speller([Spans(found)], model, groups)
     fields = found.document.plain()
     del fields["acl"]  # who else may read it is not told
     return {

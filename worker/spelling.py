@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from indexer.documents import PAIR, AnalysedDocument
+from indexer.documents import PAIR
 from indexer.engines.base import Groups
 from indexer.phrases.model import PhraseModel
 from worker.spans import Spans
@@ -27,9 +27,9 @@ def usual_spelling(phrase: str, model: PhraseModel) -> str:
 
 
 class Speller:
-    def __init__(self, documents: Sequence[AnalysedDocument | Spans], model: PhraseModel, groups: Groups) -> None:
+    def __init__(self, documents: Sequence[Spans], model: PhraseModel, groups: Groups) -> None:
         """``groups``: whose eyes it is for; None reads everything."""
-        self._documents = [one if isinstance(one, Spans) else Spans(one) for one in documents]
+        self._documents = documents
         self._model = model
         self._groups = groups
 

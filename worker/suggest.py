@@ -11,6 +11,7 @@ from indexer.documents import PAIR
 from indexer.engines.base import Groups, NeighbourhoodRequest
 from indexer.phrases.model import PhraseModel
 from worker.library import Library
+from worker.spans import Spans
 from worker.spelling import Speller, usual_spelling
 
 _CONSIDERED = 2000
@@ -94,7 +95,7 @@ def _readable(
         model = library.current(index).model
         for phrase in some:
             holder = documents.get(holders.get(phrase, ""))
-            written = Speller([holder], model, groups).display(phrase) if holder is not None else ""
+            written = Speller([Spans(holder)], model, groups).display(phrase) if holder is not None else ""
             if written and _continues(prefix, phrase, written):
                 shown[phrase] = written
             if len(shown) == size:

@@ -9,6 +9,7 @@ import pytest
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Groups
 from tests.worker.test_matching import model
+from worker.spans import Spans
 from worker.spelling import Speller
 
 
@@ -16,7 +17,7 @@ def speller(usual: str, text: str, groups: Groups, times: int = 1) -> Speller:
     """Of documents with one text, whose lemmas are "security firm"."""
     document = AnalysedDocument(Document("d", "", text), "a security firm", (), (), (), 0.0, "")
     known = replace(model(), phrases=["security firm"], displays=[usual])
-    return Speller([document] * times, known, groups)
+    return Speller([Spans(document)] * times, known, groups)
 
 
 @pytest.mark.parametrize("groups", [None, frozenset({"staff"})])
