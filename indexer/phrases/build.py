@@ -17,7 +17,7 @@ from indexer.phrases.kept import Arrays, Kept, packed_edges, packed_occurrences
 from indexer.phrases.mining import Mined
 from indexer.phrases.model import PhraseModel
 from indexer.phrases.packed import pack
-from indexer.phrases.pairs import close_pairs
+from indexer.phrases.pairs import close_pairs, everyday_words
 from indexer.phrases.phraseset import PhraseSet, gains
 from indexer.phrases.processes import in_order
 from indexer.phrases.reading import Reading, edges_of, weights_of
@@ -45,7 +45,8 @@ def build_model(
     phrases = mined.phrases
     names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
     kept = Kept(corpus, list(batches(corpus)))
-    displays, found = _written(kept, phrases, names, processes)
+    telling = (phrases.quality >= PAIR_QUALITY) & ~everyday_words(phrases, mined.document_frequency, corpus.documents)
+    displays, found = _written(kept, phrases, names, telling, processes)
     pairs = sorted(found, key=lambda pair: (names[pair[0]], names[pair[1]]))
     give_back()
     draft = _draft(corpus, mined, settings, names, displays, pairs)
@@ -76,12 +77,11 @@ class _Written(NamedTuple):
 
 
 def _written(
-    kept: Kept, phrases: PhraseSet, names: list[str], processes: int
+    kept: Kept, phrases: PhraseSet, names: list[str], telling: NDArray[np.bool_], processes: int
 ) -> tuple[list[str], set[tuple[int, int]]]:
-    """The spelling of each phrase, and the pairs; fills ``kept.found``."""
+    """The spelling of each phrase, and the pairs of ``telling`` ones; fills ``kept.found``."""
     corpus = kept.corpus
     matcher = phrases.matcher(len(corpus.lemmas))
-    good = phrases.quality >= PAIR_QUALITY
 
     def read(batch: tuple[int, int]) -> _Written:
         words, marks = batch_tokens(corpus, *batch)
@@ -93,7 +93,7 @@ def _written(
         pairs = {
             (a, b)
             for a, b in zip(one.tolist(), other.tolist(), strict=True)
-            if good[a] and good[b] and _worth(names[a], names[b])
+            if telling[a] and telling[b] and _worth(names[a], names[b])
         }
         return _Written(spelled(corpus, batch, found), pairs, packed_occurrences(found, chosen))
 

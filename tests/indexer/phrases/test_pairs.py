@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.phrases.pairs import MORE_THAN, close_pairs
+from indexer.phrases.pairs import FEW, MORE_THAN, close_pairs, everyday_words
+from indexer.phrases.phraseset import PhraseSet
 from indexer.text import PAIR_WINDOW
 
 SEGMENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 3)), max_size=60).map(
@@ -53,3 +54,11 @@ def test_three_meetings_are_not_enough() -> None:
         [1],
         [4],
     ]
+
+
+def test_only_words_by_themselves_of_many_documents_are_everyday() -> None:
+    some = np.zeros(4)
+    phrases = PhraseSet(np.array([0, 1, 3, 4, 5]), np.array([0, 0, 0, 1, 2], np.int32), some, some, some > 0)
+    frequency = np.array([60, 50, FEW], np.int32)
+    assert everyday_words(phrases, frequency, 1000).tolist() == [True, False, False, False]
+    assert everyday_words(phrases, frequency, 100).tolist() == [True, False, True, False]
