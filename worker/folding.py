@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from rapidfuzz.distance import Levenshtein
@@ -10,31 +10,32 @@ from rapidfuzz.distance import Levenshtein
 from indexer.documents import PAIR
 from indexer.phrases.model import PhraseModel
 from worker.matching import STEM, related, short_forms
+from worker.names import Called
 
 ALIKE = 0.85
 """Levenshtein similarity from which two phrases are spellings of one."""
 
 
 def _nothing(phrase: str) -> None:
-    """No phrase has a name of its own."""
+    """No phrase is called otherwise."""
 
 
 class Folder:
     """Folds the lists of an answer, or of all those of a page, in which the same phrases come up again and again."""
 
     def __init__(self, model: PhraseModel) -> None:
-        self._short = short_forms(model)
+        self._short, self._long = short_forms(model), model.acronyms
         self._shapes: dict[str, _Shape] = {}
 
     def fold(
-        self, ranked: Sequence[str], most: int | None = None, called: Callable[[str], str | None] = _nothing
+        self, ranked: Sequence[str], most: int | None = None, called: Callable[[str], Called | None] = _nothing
     ) -> list[tuple[str, tuple[str, ...]]]:
         """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
 
         Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
         compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
-        the rest with each other. ``called``: the name of a phrase; of two with one name the first stays (while more are
-        wanted, as finding a name takes its time).
+        the rest with each other. ``called``: what a phrase is a piece of, which then counts like the phrase; asked
+        for only while more are wanted, as finding it takes its time.
         """
         folded: dict[str, list[str]] = {}
         for phrase, leader in self._led(ranked, most, called):
@@ -48,38 +49,41 @@ class Folder:
         return tuple(islice((phrase for phrase, leader in self._led(ranked, most) if phrase == leader), most))
 
     def _led(
-        self, ranked: Sequence[str], most: int | None, called: Callable[[str], str | None] = _nothing
+        self, ranked: Sequence[str], most: int | None, called: Callable[[str], Called | None] = _nothing
     ) -> Iterator[tuple[str, str]]:
         """Each phrase with the earlier one it is near to, or itself; at most so many stand for themselves."""
-        kept: list[_Shape] = []
-        named: dict[str, str] = {}
+        kept: dict[str, list[_Shape]] = {}
         for phrase in ranked:
-            shape, room = self._shape(phrase), most is None or len(kept) < most
+            room = most is None or len(kept) < most
             name = called(phrase) if room else None
-            leader = named.get(name.casefold()) if name else None
-            leader = leader or _first_near(shape, kept)
+            shapes = [self._shape(phrase), self._shape(name.lemmas)] if name else [self._shape(phrase)]
+            leader = _first_near(shapes, kept)
             if leader is None and room:
-                kept.append(shape)
+                kept[phrase] = shapes
                 leader = phrase
-                if name:
-                    named[name.casefold()] = phrase
             if leader is not None:
                 yield phrase, leader
 
     def _shape(self, phrase: str) -> _Shape:
         shape = self._shapes.get(phrase)
         if shape is None:
-            shape = self._shapes[phrase] = _Shape(phrase, self._short.get(phrase, ()))
+            shape = self._shapes[phrase] = _Shape(phrase, self._short.get(phrase, ()), self._spelt_out(phrase))
         return shape
+
+    def _spelt_out(self, phrase: str) -> list[str]:
+        """The words of a phrase with those that its acronyms stand for; none where it has no acronym."""
+        words = phrase.split()
+        long = [form for word in words if word in self._long for form in self._long[word]]
+        return " ".join([*words, *long]).split() if long else []
 
 
 class _Shape:
     """A phrase ready to be compared with others, so that what tells most pairs apart is seen at a glance."""
 
-    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "stems", "words")
+    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
 
-    def __init__(self, phrase: str, shorts: Sequence[str]) -> None:
-        self.phrase, self.shorts = phrase, shorts
+    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: Sequence[str]) -> None:
+        self.phrase, self.shorts, self.spelt_out = phrase, shorts, spelt_out
         self.members = frozenset(phrase.split(PAIR)) if PAIR in phrase else None
         self.words = phrase.split()
         self.stems = frozenset([word[:STEM] for word in self.words])
@@ -88,7 +92,7 @@ class _Shape:
         self.least, self.most = len(self.joined) * ALIKE - 1e-6, len(self.joined) / ALIKE + 1e-6
 
     def near(self, other: _Shape) -> bool:
-        """One inside the other (in words of the same families, too), one the acronym of the other, or two spellings."""
+        """One inside the other (in words of the same families or acronyms, too), or two spellings."""
         if self.members or other.members:
             ours, theirs = (shape.members or {shape.phrase} for shape in (self, other))
             return ours == theirs or self.phrase in theirs or other.phrase in ours
@@ -97,18 +101,22 @@ class _Shape:
             or (other.stems <= self.stems and _holds(self.words, other.words))
             or self.phrase in other.shorts
             or other.phrase in self.shorts
+            or self._stands_for(other)
+            or other._stands_for(self)
             or (
                 self.least <= len(other.joined) <= self.most
                 and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=ALIKE) >= ALIKE
             )
         )
 
+    def _stands_for(self, other: _Shape) -> bool:
+        """Whether an acronym in it says what the other does: "MT systems", "machine translation"."""
+        return bool(self.spelt_out) and len(other.words) > 1 and set(other.words) <= set(self.spelt_out)
 
-def _first_near(shape: _Shape, kept: Sequence[_Shape]) -> str | None:
-    for other in kept:
-        if shape.near(other):
-            return other.phrase
-    return None
+
+def _first_near(shapes: Sequence[_Shape], kept: Mapping[str, Sequence[_Shape]]) -> str | None:
+    near = (phrase for phrase, others in kept.items() if any(one.near(other) for one in shapes for other in others))
+    return next(near, None)
 
 
 def _holds(long: Sequence[str], short: Sequence[str]) -> bool:

@@ -7,9 +7,12 @@ stands in; a word that does, with the words before it at its first mention, wher
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from indexer.documents import PAIR
 from indexer.text import FIELD_START, SEPARATORS, Mark, split
+from worker.compounds import spaced
 from worker.spans import Spans
 
 _MENTIONS = 3
@@ -29,6 +32,12 @@ Run = tuple[int, int]
 """Where it begins and ends in the text."""
 
 
+class Called(NamedTuple):
+    display: str
+    """As a text writes it."""
+    lemmas: str
+
+
 class Names:
     """Of the phrases of one document."""
 
@@ -37,16 +46,31 @@ class Names:
         self._text = spans.document.document.text
         self._spans = spans
         self._is_name = is_name
-        self._wholes: dict[str, str | None] = {}
+        self._wholes: dict[str, Called | None] = {}
 
-    def whole(self, phrase: str) -> str | None:
-        """As it is written in the text; None where the phrase is no piece of anything. Remembered, as every hit of a
+    def whole(self, phrase: str) -> Called | None:
+        """None where the phrase is no piece of anything. Remembered, as every hit of a
         page asks for the phrases of the query."""
         if phrase not in self._wholes:
             self._wholes[phrase] = self._whole(phrase)
         return self._wholes[phrase]
 
-    def _whole(self, phrase: str) -> str | None:
+    @cached_property
+    def body(self) -> str:
+        """Its tokens as compounds are looked for in them; a title that the text begins with is not counted twice."""
+        tokens, title = self._spans.document.tokens, self._spans.document.document.title
+        if title and self._text.lstrip().startswith(title):
+            tokens = tokens.split(None, len(split(title)[0]))[-1]
+        return spaced(tokens)
+
+    def written(self, words: str) -> str:
+        """A sequence of its lemmas as the text writes it, or else the title; with as few capitals as there are."""
+        found = self._spans.of(words, _MENTIONS)
+        texts = [self._written(self._run(start, end)) for field, start, end in found if field == "text"]
+        title = self._spans.document.document.title
+        return min(texts or [title[start:end] for _, start, end in found], key=_capitals)
+
+    def _whole(self, phrase: str) -> Called | None:
         if PAIR in phrase or self._text.isupper():
             return None
         found = self._spans.of(phrase, _MENTIONS)
@@ -54,13 +78,15 @@ class Names:
         if not mentions or self._run(*mentions[0]) == mentions[0]:
             return None
         runs = [self._run(*mention) for mention in mentions]
-        if all(run != mention for run, mention in zip(runs, mentions, strict=True)):
-            wholes = [self._written(run) for run in runs]
-            if len({whole.casefold() for whole in wholes}) == 1:
-                return wholes[0]
+        in_all = all(run != mention for run, mention in zip(runs, mentions, strict=True))
+        if in_all and len({self._written(run).casefold() for run in runs}) == 1:
+            return self._called(runs[0])
         (begin, _), (start, end) = runs[0], mentions[0]
         named = begin < start and " " not in phrase and self._text[begin:start][-1].isspace()
-        return self._written((begin, end)) if named else None
+        return self._called((begin, end)) if named else None
+
+    def _called(self, run: Run) -> Called:
+        return Called(self._written(run), self._spans.lemmas(*run))
 
     def _run(self, start: int, end: int) -> Run:
         """The compound or name around a mention, or the mention itself."""
@@ -106,6 +132,10 @@ class Names:
         return next((written.removesuffix(end) for end in _POSSESSIVE if written.endswith(end)), written)
 
 
+def _capitals(written: str) -> int:
+    return sum(map(str.isupper, written))
+
+
 def _of_a_name(word: str) -> bool:
     return word[0].isupper() and word.lower() not in _DATES
 
@@ -115,7 +145,7 @@ def _joins(separator: str, capitals: bool) -> bool:
     return bool(SEPARATORS[separator] & Mark.HYPHEN) or (capitals and separator.isspace() and not SEPARATORS[separator])
 
 
-def shared_name(wholes: Sequence[str | None]) -> str | None:
+def shared_name(wholes: Sequence[Called | None]) -> Called | None:
     """What a phrase of several texts is called in all of them."""
-    folded = {whole and whole.casefold() for whole in wholes}
-    return wholes[0] if len(folded) == 1 else None
+    displays = {whole and whole.display.casefold() for whole in wholes}
+    return wholes[0] if len(displays) == 1 else None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.folding import Folder
 from worker.methods.base import Problem, Ranked, Sorting
-from worker.names import shared_name
+from worker.names import Called
+from worker.naming import Namer
 from worker.neighbourhood import LocalGraph, Pair
 from worker.nested import relevance_by_words
 from worker.picture import picture
@@ -21,11 +23,20 @@ from worker.resolve import Resolved
 from worker.spelling import Speller
 from worker.summary import summarise
 
-LEAST_SHOWN = {"common": 3, "distinct": 1}
-"""A capped list leaves out what is obvious, but not below this many entries. That both texts hold an obvious phrase is
-news where they share little else; that one does is not."""
-COMPLETE = 0.5
-"""Words of a phrase of this quality are a name of their own."""
+Where = Literal["common", "distinct"]
+
+
+class Least(NamedTuple):
+    """How many entries a capped list has if it can, though that many tell a reader little."""
+
+    filled: int
+    """With what is obvious or doubtful."""
+    of_any: int
+    """With any word, too."""
+
+
+LEAST: dict[Where, Least] = {"common": Least(3, 2), "distinct": Least(1, 1)}
+"""That both texts hold an obvious phrase is news where they share little else; that one does is not."""
 DIGITS = 6
 """Digits of scores in an answer: engines agree to about so many."""
 
@@ -85,25 +96,34 @@ class _Entries:
         self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._model = self._a.reader.model
         self._speller = Speller([*self._a.spans, *self._b.spans], self._model, question.groups)
-        self._called: dict[str, str | None] = {}
-        self._quality = dict(zip(self._row, found.problem.quality.tolist(), strict=False))
+        self._namer = Namer((self._a, self._b))
         self._folder = folder
         worded = self._a.wording.holds_any_word, self._b.wording.holds_any_word
         self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved, worded)
 
-    def entries(self, ranked: Ranked, where: Literal["common", "distinct"]) -> tuple[Entry, ...]:
+    def entries(self, ranked: Ranked, where: Where) -> tuple[Entry, ...]:
         phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
         at = {phrase: n for n, phrase in enumerate(phrases)}
-        folded = self._folder.fold(phrases, self._cap or None, self._name)
-        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST_SHOWN[where])]
+
+        def called(phrase: str) -> Called | None:
+            return self._called(phrase, where, at)
+
+        folded = self._folder.fold(phrases, self._cap or None, called)
+        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST[where])]
         telling = set(phrases[: ranked.telling])
         entries = []
         for leader, also in shown:
             phrase, others = self._said_by_both(leader, also, telling) if where == "common" else (leader, also)
-            entries.append(
-                self._entry(phrase, others, int(ranked.index[at[phrase]]), float(ranked.score[at[leader]]), where)
-            )
+            row, score = int(ranked.index[at[phrase]]), float(ranked.score[at[leader]])
+            entries.append(self._entry(phrase, others, called(phrase), row, score, where))
         return tuple(entries)
+
+    def _called(self, phrase: str, where: Where, listed: Container[str]) -> Called | None:
+        """The whole that stands for a phrase, unless that is another candidate, which stands where it belongs. Of what
+        is implied only a piece of a name is made whole: in other words a text is about the phrase, not the compound."""
+        implied = where == "common" and not self._shared(phrase)
+        name = self._namer.named(phrase) if implied else self._namer.called(phrase)
+        return name if name and (name.lemmas in listed or name.lemmas not in self._row) else None
 
     def _said_by_both(self, leader: str, also: tuple[str, ...], telling: set[str]) -> tuple[str, tuple[str, ...]]:
         """What both texts say stands for what only one does, if it tells anything: "rye flour" for "rye flour
@@ -115,21 +135,24 @@ class _Entries:
     def _shared(self, phrase: str) -> bool:
         return self._a.wording.holds(phrase) and self._b.wording.holds(phrase)
 
-    def _room(self, ranked: Ranked, ranks: list[int], least: int) -> int:
-        """How many entries to show: up to the cap, and of the obvious ones only so many that some stand there."""
+    def _room(self, ranked: Ranked, ranks: list[int], least: Least) -> int:
+        """How many entries to show: up to the cap, and of those that tell little only so many that some stand there."""
         if not self._cap:
             return len(ranks)
-        telling = len(ranks) if ranked.telling is None else sum(rank < ranked.telling for rank in ranks)
-        return min(self._cap, max(telling, least))
+        telling, filling = (
+            len(ranks) if most is None else sum(rank < most for rank in ranks)
+            for most in (ranked.telling, ranked.filling)
+        )
+        return min(self._cap, max(telling, min(least.filled, filling), least.of_any))
 
     def _entry(
-        self, phrase: str, also: tuple[str, ...], row: int, score: float, where: Literal["common", "distinct"]
+        self, phrase: str, also: tuple[str, ...], name: Called | None, row: int, score: float, where: Where
     ) -> Entry:
         count_a, count_b = self._a.wording.count(phrase), self._b.wording.count(phrase)
         implied = where == "common" and not (count_a and count_b)
         return Entry(
             phrase=phrase,
-            display=self._name(phrase) or self._speller.display(phrase),
+            display=name.display if name else self._speller.display(phrase),
             score=_rounded(score),
             kind="implied" if implied else "shared" if where == "common" else "distinct",
             count_a=count_a,
@@ -140,18 +163,9 @@ class _Entries:
                 *(self._in_a.places(phrase) if count_a else ()),
                 *(self._in_b.places(phrase) if count_b else ()),
             ),
-            also=also,
+            also=(name.lemmas, *also) if name and name.lemmas not in (phrase, *also) else also,
             reasons=self._reasoner.reasons(phrase, lacking="b" if count_a else "a") if implied else None,
         )
-
-    def _name(self, phrase: str) -> str | None:
-        """What it is a piece of, wherever it stands; of a set that is not asked, as its texts differ."""
-        if " " in phrase and self._quality.get(phrase, 0.0) >= COMPLETE:
-            return None
-        if phrase not in self._called:
-            held = [side.names for side in (self._a, self._b) if side.wording.holds(phrase)]
-            self._called[phrase] = shared_name([names.whole(phrase) if names else None for names in held])
-        return self._called[phrase]
 
     def _relevance(self, phrase: str, side: Resolved, given: float, count: int) -> float:
         """As the method has it; of a phrase that stands there without an edge to it, by its words."""

@@ -14,7 +14,7 @@ from indexer.errors import BadParameter, UnknownMethod
 from worker.core.parameters import PRESETS, Parameters
 from worker.sides import Side
 
-ALGORITHM = "6"
+ALGORITHM = "7"
 """Changes when the same question on the same epoch may get another answer."""
 
 CAP = 8

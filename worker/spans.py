@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -30,6 +31,18 @@ class Spans:
             return known
         size = len(phrase.split())
         return self._located([(at, size) for at in positions(phrase, document.tokens, most)])
+
+    def lemmas(self, start: int, end: int) -> str:
+        """Of the words between two places of the text."""
+        places = self._words
+        first = bisect_left(places, ("text", start), lo=self._titled, key=lambda place: place[:2])
+        last = bisect_left(places, ("text", end), lo=first, key=lambda place: place[:2])
+        return " ".join(self.document.tokens.split()[first:last])
+
+    @cached_property
+    def _titled(self) -> int:
+        """How many of the words are the title's."""
+        return sum(field == "title" for field, _, _ in self._words)
 
     @cached_property
     def _words(self) -> Sequence[Span]:

@@ -172,6 +172,13 @@ def test_near_duplicates_stand_beside_the_first_of_them() -> None:
     ]
 
 
+def test_a_phrase_with_an_acronym_says_what_that_stands_for() -> None:
+    acronyms = model({"smt": ["statistical machine translation"]})
+    ranked = ["machine translation", "smt system", "machine", "smt"]
+    assert Folder(acronyms).fold(ranked) == [("machine translation", ("smt system", "machine", "smt"))]
+    assert len(Folder(model()).fold(ranked)) == 2
+
+
 @given(st.lists(phrases, unique=True, max_size=8), st.integers(0, 8))
 def test_cutting_a_ranked_list_changes_nothing_of_what_stays(ranked: list[str], size: int) -> None:
     whole, part = Folder(model()).fold(ranked), Folder(model()).fold(ranked[:size])

@@ -131,6 +131,8 @@ class Ranked:
     score: Floats
     telling: int | None = None
     """How many of the first tell a reader something; the rest is obvious. None: all."""
+    filling: int | None = None
+    """How many of the first may fill up a short list; the rest stands only in place of nothing. None: all."""
 
     def __len__(self) -> int:
         return self.index.size

@@ -12,7 +12,7 @@ From ``cut`` on it is common (implied), below it is distinct of its side.
 Lists are ranked by salience, common phrases by that on both sides and by how certain they are. A phrase
 of very many documents ("training", "accuracy"), or of documents about anything at all ("open question", "special
 case"), tells a reader little unless it is what a text is about: such *obvious* phrases stand at the end of their
-list, and so does a single word that is said in passing.
+list, and so does a single word, or a phrase of everyday words, that is said in passing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from indexer.bm25 import phrase_words
 from indexer.documents import PAIR
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
@@ -41,21 +43,32 @@ NOISE = 0.003
 """Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
 
 
+USUAL = 0.05
+"""A word in a larger share of the documents is an everyday one."""
+AT_HOME = 0.4
+"""Of texts whose place has this much to do with that of a word's documents, it is a word of their field."""
+
+
 class Telling(NamedTuple):
     """From what salience on a phrase tells a reader something."""
 
     wide: float
     """One of many documents, or of documents about anything."""
-    word: float
-    """A word by itself: said in passing it is a figure of speech, or a piece of a name."""
+    slight: float
+    """A word by itself, or everyday words: in passing, a figure of speech or a piece of a name."""
+    empty: float
+    """An everyday word by itself that is at home anywhere: "system", "approach"."""
 
 
-COMMON, DISTINCT = Telling(0.3, 0.2), Telling(0.9, 0.4)
+COMMON, DISTINCT = Telling(0.3, 0.2, 0.5), Telling(0.95, 0.3, 0.95)
 """That both texts are about a thing says more than that one is."""
 SURE = 0.4
 """An implied phrase nearer to the cut than this is often wrong: it stands last."""
 SAID = 0.65
-"""A distinct phrase of which the other text holds this much in some form hardly sets them apart: it stands last."""
+"""A phrase of which a text holds this much in some form is nearly said: what the other text alone is to be about
+stands last, what both are to be about does not."""
+HALF_SAID, NEAR = 0.45, 0.35
+"""So does what is said by half, of a text that is near to the documents that hold it."""
 LONG = 1000
 """A text of more words holds nearly any."""
 CERTAIN = 4.0
@@ -76,13 +89,13 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
             problem,
             problem.in_a & ~common,
             problem.salience_a,
-            _said(problem.worded_b, problem.tokens_b, problem.side_b),
+            _said(problem.worded_b, problem.topic_b, problem.tokens_b, problem.side_b),
         ),
         distinct_b=_distinct(
             problem,
             problem.in_b & ~common,
             problem.salience_b,
-            _said(problem.worded_a, problem.tokens_a, problem.side_a),
+            _said(problem.worded_a, problem.topic_a, problem.tokens_a, problem.side_a),
         ),
     )
 
@@ -135,15 +148,16 @@ def _distinct(problem: Problem, chosen: Flags, salience: Floats, said: Flags) ->
     return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=said)
 
 
-def _said(worded: Floats, tokens: Sequence[str], side: Side) -> Flags:
-    """Of which phrases a text nearly holds the words; that of a long one, or of a set, says nothing."""
-    return np.asarray((worded >= SAID) & (len(tokens) <= LONG and len(side.columns) < 2))
+def _said(worded: Floats, topic: Floats, tokens: Sequence[str], side: Side) -> Flags:
+    """Which phrases a text nearly says; the words of a long one, or of a set, say nothing."""
+    nearly = (worded >= SAID) | ((worded >= HALF_SAID) & (topic >= NEAR))
+    return np.asarray(nearly & (len(tokens) <= LONG and len(side.columns) < 2))
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:
-    """Implied phrases that readers strike out: near the cut, or without any word in the text that lacks them."""
+    """Implied phrases that readers strike out: near the cut, or hardly said by the text that lacks them."""
     worded = np.minimum(problem.worded_a, problem.worded_b)
-    return np.asarray(~problem.shared & ((margin < SURE) | (worded <= 0)))
+    return np.asarray(~problem.shared & ((margin < SURE) | (worded < SAID)))
 
 
 def _certainty(margin: Floats) -> Floats:
@@ -173,16 +187,30 @@ def _known(problem: Problem, salience: Floats) -> Floats:
 
 
 def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags) -> Ranked:
-    """By score, what tells little last: phrases of many documents or of any, and bare words, of too little salience,
-    and what is ``doubtful``."""
+    """By score, in three tiers: what tells a reader something; what may fill up a short list, the obvious and the
+    ``doubtful``; and words by themselves that are empty or doubtful."""
     salience = np.maximum(problem.salience_a, problem.salience_b)
     wide = (problem.frequency > FREQUENT * problem.documents) | (problem.scatter > SCATTERED)
     wide &= problem.frequency > NEVER_OBVIOUS
     bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
-    obvious = (wide & (salience < telling.wide)) | (bare & (salience < telling.word)) | doubtful
-    first = ranked(problem.phrases, chosen & ~obvious, score)
-    lowest = float(first.score[-1]) if len(first) else 1.0
-    last = ranked(problem.phrases, chosen & obvious, score * min(lowest, 1.0))
+    everyday = _rarest(problem) > max(USUAL * problem.documents, NEVER_OBVIOUS)
+    foreign = (problem.topic_a + problem.topic_b) / 2 < AT_HOME
+    empty = bare & ((wide & everyday & foreign & (salience < telling.empty)) | doubtful)
+    obvious = (wide & (salience < telling.wide)) | ((bare | everyday) & (salience < telling.slight)) | doubtful
+    tiers: list[Ranked] = []
+    for tier in (~obvious & ~empty, obvious & ~empty, empty):
+        lowest = min([1.0, *(float(above.score[-1]) for above in tiers if len(above))])
+        tiers.append(ranked(problem.phrases, chosen & tier, score * lowest))
+    first, second, _ = map(len, tiers)
     return Ranked(
-        np.concatenate([first.index, last.index]), np.concatenate([first.score, last.score]), telling=len(first)
+        np.concatenate([tier.index for tier in tiers]),
+        np.concatenate([tier.score for tier in tiers]),
+        telling=first,
+        filling=first + second,
     )
+
+
+def _rarest(problem: Problem) -> NDArray[np.int64]:
+    """Documents that hold the rarest word of each phrase."""
+    words = map(phrase_words, problem.phrases)
+    return np.array([min(map(problem.word_frequency, own)) for own in words], dtype=np.int64)

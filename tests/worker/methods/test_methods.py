@@ -11,7 +11,18 @@ from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.core.seeds import Side
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import LONG, NEVER_OBVIOUS, SAID, SCATTERED, SURE
+from worker.methods.calibrated import (
+    AT_HOME,
+    COMMON,
+    DISTINCT,
+    HALF_SAID,
+    LONG,
+    NEAR,
+    NEVER_OBVIOUS,
+    SAID,
+    SCATTERED,
+    SURE,
+)
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -244,12 +255,12 @@ def test_a_phrase_of_documents_about_anything_is_obvious_unless_a_text_is_about_
     assert method("cda").sort(replace(anything, salience_a=problem.salience_a)).distinct_a.telling == 1
 
 
-def test_an_implied_phrase_without_any_word_in_the_other_text_stands_last() -> None:
+def test_an_implied_phrase_that_the_other_text_hardly_says_stands_last() -> None:
     problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS)
     sorting = method("cda").sort(problem)
     assert not problem.shared.any() and sorting.margin.max() > SURE
     assert (len(sorting.common), sorting.common.telling) == (3, 0)
-    some = np.full(len(problem.phrases), 0.01)
+    some = np.full(len(problem.phrases), SAID)
     assert method("cda").sort(replace(problem, worded_a=some, worded_b=some)).common.telling == 1
 
 
@@ -264,3 +275,40 @@ def test_a_distinct_phrase_that_the_other_text_nearly_holds_stands_last() -> Non
     assert method("cda").sort(long).distinct_a.telling == before.distinct_a.telling, "it holds nearly any word"
     several = replace(problem, worded_b=worded, side_b=Side((1, 2)))
     assert method("cda").sort(several).distinct_a.telling == before.distinct_a.telling, "and so does a set"
+
+
+def test_a_distinct_phrase_said_by_half_stands_last_if_the_other_text_is_near() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=replace(LOGS, cut=9.0))
+    half = replace(problem, worded_b=np.full(len(problem.phrases), HALF_SAID))
+    near = replace(half, topic_b=np.full(len(problem.phrases), NEAR))
+    assert method("cda").sort(half).distinct_a.telling == len(method("cda").sort(half).distinct_a) > 0
+    assert method("cda").sort(near).distinct_a.telling == 0
+
+
+def test_everyday_words_said_in_passing_stand_last_however_rare_together() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=replace(LOGS, cut=9.0))
+    passing = replace(problem, salience_a=np.full(len(problem.phrases), DISTINCT.slight * 0.9), documents=1000)
+    everyday = replace(passing, word_frequency=lambda word: 900)
+    assert method("cda").sort(replace(passing, word_frequency=lambda word: 2)).distinct_a.telling == 2
+    assert method("cda").sort(everyday).distinct_a.telling == 0
+    about = replace(everyday, salience_a=np.full(len(problem.phrases), 1.0))
+    assert method("cda").sort(about).distinct_a.telling == 3
+
+
+def test_an_empty_word_fills_no_list_unless_it_is_one_of_the_field() -> None:
+    problem = problem_of(["system a", "system b", "c d", "d e"], ["system", "a", "b"], parameters=LOGS)
+    many = np.array([900, 2, 2])
+    empty = replace(
+        problem,
+        documents=1000,
+        frequency=many,
+        word_frequency=lambda word: 900 if word == "system" else 2,
+        salience_a=problem.salience_a / 4,
+        salience_b=problem.salience_b / 4,
+    )
+    found = method("cda").sort(empty).common
+    assert (len(found), found.telling, found.filling) == (1, 0, 0)
+    home = np.full(3, AT_HOME)
+    assert method("cda").sort(replace(empty, topic_a=home, topic_b=home)).common.filling == 1
+    about = np.array([COMMON.empty, 0.0, 0.0])
+    assert method("cda").sort(replace(empty, salience_a=about)).common.telling == 1

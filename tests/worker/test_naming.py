@@ -1,0 +1,93 @@
+"""What a phrase of a comparison is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from indexer.documents import AnalysedDocument, Document
+from indexer.engines.base import Reader
+from indexer.lemmas import Lemmas
+from indexer.text import tokens_string, words_and_marks
+from tests.worker.test_matching import model
+from worker.names import Called
+from worker.naming import Namer
+from worker.resolve import Resolved
+from worker.sides import Side
+
+EVERYDAY = {"say": 0.1, "network": 0.6}
+"""Words of half the documents, with their quality."""
+KNOWN = replace(
+    model(),
+    phrases=list(EVERYDAY),
+    quality=np.array(list(EVERYDAY.values()), dtype=np.float32),
+    words=list(EVERYDAY),
+    word_frequency=np.full(len(EVERYDAY), 50, dtype=np.int32),
+)
+HAIR = "Hair cells differ. The hair cells of mice, hair cells of men."
+
+
+def side(*texts: str, title: str = "") -> Resolved:
+    documents, lemmas = [], Lemmas("en")
+    for number, text in enumerate(texts):
+        document = Document(str(number), title, text)
+        words, marks, _ = words_and_marks(document)
+        tokens = tokens_string([lemmas[word] for word in words], marks)
+        documents.append(AnalysedDocument(document, tokens, (), (), (), 0.0, ""))
+    return Resolved(
+        Side.from_json({"ids": [d.document.id for d in documents]}),
+        tuple(documents),
+        cast("Reader", SimpleNamespace(model=KNOWN)),
+    )
+
+
+def called(phrase: str, *sides: Resolved) -> Called | None:
+    return Namer(sides).called(phrase)
+
+
+def test_half_of_a_compound_is_called_by_the_whole_with_few_capitals() -> None:
+    assert called("hair", side(HAIR), side("Nothing of it.")) == Called("hair cells", "hair cell")
+    assert called("mouse", side(HAIR), side("Nothing of it.")) is None
+
+
+def test_two_texts_that_hold_it_must_both_hold_the_whole() -> None:
+    assert called("hair", side(HAIR), side("A hair cell.")) == Called("hair cells", "hair cell")
+    assert called("hair", side(HAIR), side("Her hair is long.")) is None
+
+
+def test_of_a_set_nothing_is_asked() -> None:
+    assert called("hair", side(HAIR, HAIR), side("Nothing of it.")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("Neural networks learn. A neural network.", "neural network"),
+        ("Apple says so. Apple says nothing.", None),  # an everyday word of no quality
+        ("On the hill. The hill.", None),
+        ("Route 66 is long. We drove Route 66.", None),
+        ("Vitamin K helps. Take vitamin K.", None),
+    ],
+)
+def test_not_every_neighbour_is_a_part(text: str, whole: str | None) -> None:
+    phrase = Lemmas("en")[text.split()[0] if text[0] != "O" else "hill"]
+    found = called(phrase, side(text))
+    assert (found and found.lemmas) == whole
+
+
+def test_a_title_that_the_text_begins_with_counts_once() -> None:
+    text = "Merge sorted arrays. They stay."
+    assert called("sort", side(text, title="Merge sorted arrays")) is None
+    assert called("sort", side("They stay, sorted arrays.", title="Merge sorted arrays")) is not None
+
+
+def test_a_name_comes_first_and_alone_for_what_is_implied() -> None:
+    text = "Then Mark Hughes came. Hughes won the cup final, a cup final."
+    namer = Namer([side(text)])
+    assert namer.called("hughes") == namer.named("hughes") == Called("Mark Hughes", "mark hughes")
+    assert namer.named("cup") is None and namer.called("cup") == Called("cup final", "cup final")
+    assert namer.called("cup@@final") is None
