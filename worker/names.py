@@ -95,9 +95,11 @@ class Names:
             and (self._text[max(0, start - 1) : start] + self._text[end : end + 1]).isspace()
         ):
             return start, end  # most are told at a glance
-        own = split(self._text[start:end])[0]
+        own, separators = split(self._text[start:end])
         begin, before = self._before(start)
         stop, after = self._after(end, own[-1][0].isupper())
+        if len(own) > 1 and separators[-2].isspace() and not self._text[end : end + 1].isspace():
+            stop, after = end, 0  # "policy learning-based" is no more than policy learning
         return (begin, stop) if before + len(own) + after <= _LONGEST else (start, end)
 
     def _before(self, start: int) -> tuple[int, int]:

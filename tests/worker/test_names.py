@@ -47,6 +47,8 @@ def names(text: str, title: str = "") -> Names:
         ("A bank like Provident National Bank's grows.", "national bank", "Provident National Bank"),
         ("We saw Honda Motor Co Ltd and Honda.", "honda", None),
         ("He works for PNC Financial, it says.", "pnc", "PNC Financial"),
+        ("By policy learning-based planning.", "policy learn", None),
+        ("From sim-to-real they go.", "sim to", "sim-to-real"),
         ("The Quick Brown Fox Jumps Over Dogs here.", "fox", None),
         ("BOLT BERANEK SAID SO", "bolt", None),
         ("Nothing of it here.", "hughes", None),
