@@ -1,9 +1,9 @@
 """Which of a document's phrases stand for it: interesting ones that differ from each other.
 
 Interestingness is the paper's: how often the phrase occurs in the document against its rarity in the corpus, a pair
-by how much more often its members meet than they would by chance. The default also weighs quality, titles and
-length; ``paper`` leaves that out. GenDeR then picks greedily: a phrase gains by being interesting and by standing for
-phrases like it, and loses by its likeness to those already picked.
+by how much more often its members meet than they would by chance. The default also weighs quality, titles, length
+and how early a phrase is said; ``paper`` leaves that out. GenDeR then picks greedily: a phrase gains by being
+interesting and by standing for phrases like it, and loses by its likeness to those already picked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ K = 30
 MU = 3.0
 MAX_CANDIDATES = 72
 """Of a long document only the most interesting phrases are compared with each other."""
+EARLY = 100
+"""Words: an abstract says all it is about within two or three hundred."""
 _SIDE_BY_SIDE = 32
 """Documents whose phrases are picked together."""
 _TOP = 0.999
@@ -36,14 +38,21 @@ class Weighing:
     """What standing in the title adds, as a share."""
     several: float = 0.25
     """What having several words adds, as a share."""
+    late: float = 0.5
+    """Power of how late it is said first: what a text is about, it says early."""
 
 
-PAPER = Weighing(quality=0.0, title=0.0, several=0.0)
+PAPER = Weighing(quality=0.0, title=0.0, several=0.0, late=0.0)
 
 
 def interestingness(count: Floats, most: Floats, frequency: Floats, documents: int) -> Floats:
     """(0.5 + 0.5 n / max n)^2 log(D / df), shape (phrases,); ``most`` is the largest count in the document."""
     return (0.5 + 0.5 * count / most) ** 2 * rarity(frequency, documents)
+
+
+def earliness(first: Floats) -> Floats:
+    """From 1 for what a text begins with to 0: a half after ``EARLY`` words, a third after twice as many."""
+    return EARLY / (EARLY + first)
 
 
 def pair_interestingness(

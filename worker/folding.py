@@ -15,6 +15,9 @@ from worker.names import Called
 ALIKE = 0.85
 """Levenshtein similarity from which two phrases are spellings of one."""
 
+_INITIALS = 3
+"""Words whose initials stand for them, whether or not a text says so."""
+
 
 def _nothing(phrase: str) -> None:
     """No phrase is called otherwise."""
@@ -80,7 +83,7 @@ class Folder:
 class _Shape:
     """A phrase ready to be compared with others, so that what tells most pairs apart is seen at a glance."""
 
-    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
+    __slots__ = ("initials", "joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
 
     def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: Sequence[str]) -> None:
         self.phrase, self.shorts, self.spelt_out = phrase, shorts, spelt_out
@@ -88,6 +91,7 @@ class _Shape:
         self.words = phrase.split()
         self.stems = frozenset([word[:STEM] for word in self.words])
         self.joined = "".join(self.words)
+        self.initials = "".join([word[0] for word in self.words]) if len(self.words) >= _INITIALS else ""
         # each letter more or less is an edit; a hair wider than ALIKE
         self.least, self.most = len(self.joined) * ALIKE - 1e-6, len(self.joined) / ALIKE + 1e-6
 
@@ -101,6 +105,8 @@ class _Shape:
             or (other.stems <= self.stems and _holds(self.words, other.words))
             or self.phrase in other.shorts
             or other.phrase in self.shorts
+            or self.phrase == other.initials
+            or other.phrase == self.initials
             or self._stands_for(other)
             or other._stands_for(self)
             or (

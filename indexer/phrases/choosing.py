@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from indexer.documents import AnalysedDocument, Document, Salient
 from indexer.phrases.matching import Found
 from indexer.phrases.reading import Batch, Edges, Ints, Read, Reading, read_batch
-from indexer.salience import interestingness, largest, normalised, pair_interestingness, select_many
+from indexer.salience import earliness, interestingness, largest, normalised, pair_interestingness, select_many
 from indexer.text import Place
 
 PLACES = 3
@@ -29,6 +29,8 @@ class Occurrences:
         self.keys = keys[order]
         position = found.position[order]
         self.titled = batch.titled[position]
+        self.place = position - batch.starts[batch.document[position]]
+        """Words before each in its document."""
         begin, end = batch.spans
         fields = [_FIELDS[titled] for titled in self.titled.tolist()]
         # A list: rows are read one by one, where arrays are slow.
@@ -64,9 +66,9 @@ def described(reading: Reading, documents: Sequence[Document], read: Read) -> li
     """The documents with what was read in them, and the salient phrases chosen from it."""
     batch, found, edges, weights = read
     seen = Occurrences(found, batch)
-    titled, rows = _titled(seen, edges)
+    titled, first, rows = _first(seen, edges)
     cuts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
-    phrases = Phrases(edges, cuts.tolist(), rows, score(reading, edges, titled, cuts))
+    phrases = Phrases(edges, cuts.tolist(), rows, score(reading, edges, titled, first, cuts))
     salient = _salient(reading, phrases, seen)
     names = reading.model.phrases
     analysed = []
@@ -87,11 +89,12 @@ def described(reading: Reading, documents: Sequence[Document], read: Read) -> li
     return analysed
 
 
-def _titled(seen: Occurrences, edges: Edges) -> tuple[NDArray[np.bool_], Ints]:
-    """Of each edge: does the phrase stand in the title, and the rows of its occurrences (``Phrases.rows``)."""
+def _first(seen: Occurrences, edges: Edges) -> tuple[NDArray[np.bool_], Ints, Ints]:
+    """Of each edge: does the phrase stand in the title, the words before it first does, and the rows of its
+    occurrences (``Phrases.rows``)."""
     first, last = seen.of(edges.document, edges.phrase)
     rows = np.stack([first, np.minimum(first + PLACES, last), last], axis=1)
-    return (last > first) & np.append(seen.titled, False)[first], rows
+    return (last > first) & np.append(seen.titled, False)[first], np.append(seen.place, 0)[first], rows
 
 
 def _salient(reading: Reading, phrases: Phrases, seen: Occurrences) -> list[tuple[Salient, ...]]:
@@ -128,7 +131,7 @@ def _members(reading: Reading, phrase: Ints) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def score(reading: Reading, edges: Edges, titled: NDArray[np.bool_], cuts: Ints) -> NDArray[np.float64]:
+def score(reading: Reading, edges: Edges, titled: NDArray[np.bool_], first: Ints, cuts: Ints) -> NDArray[np.float64]:
     """Interestingness in (0, 1) of every edge, shape (edges,); phrases and pairs of a document each on their own."""
     model, weighing, phrase = reading.model, reading.weighing, edges.phrase
     count, frequency = edges.times.astype(np.float64), model.frequency[phrase].astype(np.float64)
@@ -138,6 +141,7 @@ def score(reading: Reading, edges: Edges, titled: NDArray[np.bool_], cuts: Ints)
     plain *= model.quality[phrase].astype(np.float64) ** weighing.quality
     plain *= 1 + weighing.title * titled
     plain *= 1 + weighing.several * (reading.sizes[phrase] > 1)
+    plain *= earliness(first.astype(np.float64)) ** weighing.late
     scores = normalised(np.where(pair, 0.0, plain), edges.document, cuts)
     if pair.any():
         rows = np.flatnonzero(pair)

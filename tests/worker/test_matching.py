@@ -179,6 +179,11 @@ def test_a_phrase_with_an_acronym_says_what_that_stands_for() -> None:
     assert len(Folder(model()).fold(ranked)) == 2
 
 
+def test_initials_of_three_words_stand_for_them() -> None:
+    ranked = ["hdt", "hierarchical document transformer", "meta learn", "ml"]
+    assert Folder(model()).fold(ranked) == [("hdt", (ranked[1],)), ("meta learn", ()), ("ml", ())]
+
+
 @given(st.lists(phrases, unique=True, max_size=8), st.integers(0, 8))
 def test_cutting_a_ranked_list_changes_nothing_of_what_stays(ranked: list[str], size: int) -> None:
     whole, part = Folder(model()).fold(ranked), Folder(model()).fold(ranked[:size])
