@@ -33,7 +33,10 @@ def compound(phrase: str, texts: Sequence[str], fits: Callable[[str], bool]) -> 
     ``fits``: whether a word may be a part of it.
     """
     mentions = [list(_neighbours(phrase, text)) for text in texts]
-    least = max(_TWICE, ceil(_USUAL * sum(map(len, mentions))))
+    total = sum(map(len, mentions))
+    if total < _TWICE:
+        return None
+    least = max(_TWICE, ceil(_USUAL * total))
     whole = phrase
     while whole.count(" ") < LONGEST:
         before = _usual([[left for left, _ in own] for own in mentions], least, fits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -19,6 +20,11 @@ _INITIALS = 3
 """Words whose initials stand for them, whether or not a text says so."""
 
 
+def _any(place: int) -> int:
+    """As many as there are."""
+    return sys.maxsize
+
+
 def _nothing(phrase: str) -> None:
     """No phrase is called otherwise."""
 
@@ -31,14 +37,17 @@ class Folder:
         self._shapes: dict[str, _Shape] = {}
 
     def fold(
-        self, ranked: Sequence[str], most: int | None = None, called: Callable[[str], Called | None] = _nothing
+        self,
+        ranked: Sequence[str],
+        most: Callable[[int], int] = _any,
+        called: Callable[[str], Called | None] = _nothing,
     ) -> list[tuple[str, tuple[str, ...]]]:
         """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
 
         Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
-        compared with the ones before it. ``most``: only the first so many are wanted, which saves comparing
-        the rest with each other. ``called``: what a phrase is a piece of, which then counts like the phrase; asked
-        for only while more are wanted, as finding it takes its time.
+        compared with the ones before it. ``most``: how many are wanted when the phrase at a place in the list comes up,
+        which saves comparing the rest with each other. ``called``: what a phrase is a piece of, which then counts like
+        the phrase; asked for only while more are wanted, as finding it takes its time.
         """
         folded: dict[str, list[str]] = {}
         for phrase, leader in self._led(ranked, most, called):
@@ -49,15 +58,16 @@ class Folder:
 
     def leaders(self, ranked: Sequence[str], most: int) -> tuple[str, ...]:
         """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
-        return tuple(islice((phrase for phrase, leader in self._led(ranked, most) if phrase == leader), most))
+        led = self._led(ranked, lambda place: most, _nothing)
+        return tuple(islice((phrase for phrase, leader in led if phrase == leader), most))
 
     def _led(
-        self, ranked: Sequence[str], most: int | None, called: Callable[[str], Called | None] = _nothing
+        self, ranked: Sequence[str], most: Callable[[int], int], called: Callable[[str], Called | None]
     ) -> Iterator[tuple[str, str]]:
         """Each phrase with the earlier one it is near to, or itself; at most so many stand for themselves."""
         kept: dict[str, list[_Shape]] = {}
-        for phrase in ranked:
-            room = most is None or len(kept) < most
+        for place, phrase in enumerate(ranked):
+            room = len(kept) < most(place)
             name = called(phrase) if room else None
             shapes = [self._shape(phrase), self._shape(name.lemmas)] if name else [self._shape(phrase)]
             leader = _first_near(shapes, kept)
@@ -73,11 +83,13 @@ class Folder:
             shape = self._shapes[phrase] = _Shape(phrase, self._short.get(phrase, ()), self._spelt_out(phrase))
         return shape
 
-    def _spelt_out(self, phrase: str) -> list[str]:
+    def _spelt_out(self, phrase: str) -> frozenset[str]:
         """The words of a phrase with those that its acronyms stand for; none where it has no acronym."""
         words = phrase.split()
-        long = [form for word in words if word in self._long for form in self._long[word]]
-        return " ".join([*words, *long]).split() if long else []
+        if self._long.keys().isdisjoint(words):
+            return frozenset()
+        long = [form for word in words for form in self._long.get(word, ())]
+        return frozenset(" ".join([*words, *long]).split())
 
 
 class _Shape:
@@ -85,7 +97,7 @@ class _Shape:
 
     __slots__ = ("initials", "joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
 
-    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: Sequence[str]) -> None:
+    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: frozenset[str]) -> None:
         self.phrase, self.shorts, self.spelt_out = phrase, shorts, spelt_out
         self.members = frozenset(phrase.split(PAIR)) if PAIR in phrase else None
         self.words = phrase.split()
@@ -107,8 +119,8 @@ class _Shape:
             or other.phrase in self.shorts
             or self.phrase == other.initials
             or other.phrase == self.initials
-            or self._stands_for(other)
-            or other._stands_for(self)
+            or (self.spelt_out and self._stands_for(other))
+            or (other.spelt_out and other._stands_for(self))
             or (
                 self.least <= len(other.joined) <= self.most
                 and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=ALIKE) >= ALIKE
@@ -117,12 +129,16 @@ class _Shape:
 
     def _stands_for(self, other: _Shape) -> bool:
         """Whether an acronym in it says what the other does: "MT systems", "machine translation"."""
-        return bool(self.spelt_out) and len(other.words) > 1 and set(other.words) <= set(self.spelt_out)
+        return len(other.words) > 1 and self.spelt_out.issuperset(other.words)
 
 
 def _first_near(shapes: Sequence[_Shape], kept: Mapping[str, Sequence[_Shape]]) -> str | None:
-    near = (phrase for phrase, others in kept.items() if any(one.near(other) for one in shapes for other in others))
-    return next(near, None)
+    for phrase, others in kept.items():
+        for other in others:
+            for shape in shapes:
+                if shape.near(other):
+                    return phrase
+    return None
 
 
 def _holds(long: Sequence[str], short: Sequence[str]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import sys
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -108,11 +109,9 @@ class _Entries:
         def called(phrase: str) -> Called | None:
             return self._called(phrase, where, at)
 
-        folded = self._folder.fold(phrases, self._cap or None, called)
-        shown = folded[: self._room(ranked, [at[leader] for leader, _ in folded], LEAST[where])]
         telling = set(phrases[: ranked.telling])
         entries = []
-        for leader, also in shown:
+        for leader, also in self._folder.fold(phrases, self._most(ranked, LEAST[where]), called):
             phrase, others = self._said_by_both(leader, also, telling) if where == "common" else (leader, also)
             row, score = int(ranked.index[at[phrase]]), float(ranked.score[at[leader]])
             entries.append(self._entry(phrase, others, called(phrase), row, score, where))
@@ -135,15 +134,17 @@ class _Entries:
     def _shared(self, phrase: str) -> bool:
         return self._a.wording.holds(phrase) and self._b.wording.holds(phrase)
 
-    def _room(self, ranked: Ranked, ranks: list[int], least: Least) -> int:
-        """How many entries to show: up to the cap, and of those that tell little only so many that some stand there."""
-        if not self._cap:
-            return len(ranks)
-        telling, filling = (
-            len(ranks) if most is None else sum(rank < most for rank in ranks)
-            for most in (ranked.telling, ranked.filling)
-        )
-        return min(self._cap, max(telling, min(least.filled, filling), least.of_any))
+    def _most(self, ranked: Ranked, least: Least) -> Callable[[int], int]:
+        """How many entries there may be when the phrase at a place in the list comes up: up to the cap, and of those
+        that tell little only so many that some stand there."""
+        cap, telling, filling = self._cap or sys.maxsize, ranked.telling, ranked.filling
+
+        def most(place: int) -> int:
+            if not self._cap or telling is None or place < telling:
+                return cap
+            return min(cap, least.filled if filling is None or place < filling else least.of_any)
+
+        return most
 
     def _entry(
         self, phrase: str, also: tuple[str, ...], name: Called | None, row: int, score: float, where: Where

@@ -90,8 +90,12 @@ def test_how_the_corpus_writes_a_word_is_only_for_who_reads_it_all(groups: Group
 def test_pieces_of_one_name_are_one_entry() -> None:
     called = dict.fromkeys(["shapiro", "wilk"], Called("Shapiro-Wilk", "shapiro wilk")).get
     ranked = ["shapiro", "test", "wilk", "sample"]
-    assert Folder(model()).fold(ranked, 3, called) == [("shapiro", ("wilk",)), ("test", ()), ("sample", ())]
-    assert Folder(model()).fold(ranked, 1, called) == [("shapiro", ("wilk",))]
+    assert Folder(model()).fold(ranked, lambda place: 3, called) == [
+        ("shapiro", ("wilk",)),
+        ("test", ()),
+        ("sample", ()),
+    ]
+    assert Folder(model()).fold(ranked, lambda place: 1, called) == [("shapiro", ("wilk",))]
     assert [leader for leader, _ in Folder(model()).fold(ranked)] == ranked
 
 

@@ -18,14 +18,12 @@ list, and so does a single word, or a phrase of everyday words, that is said in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indexer.bm25 import phrase_words
-from indexer.documents import PAIR
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
 from worker.core.seeds import Side
@@ -60,7 +58,7 @@ class Telling(NamedTuple):
     """An everyday word by itself that is at home anywhere: "system", "approach"."""
 
 
-COMMON, DISTINCT = Telling(0.3, 0.2, 0.5), Telling(0.95, 0.3, 0.95)
+COMMON, DISTINCT = Telling(0.3, 0.2, 0.5), Telling(0.98, 0.25, 0.98)
 """That both texts are about a thing says more than that one is."""
 SURE = 0.4
 """An implied phrase nearer to the cut than this is often wrong: it stands last."""
@@ -80,22 +78,19 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     found = measured(problem, ready)
     margin = found.margin
     common = (margin >= 0) & problem.candidates
+    said_a = _said(problem.worded_a, problem.topic_a, problem.tokens_a, problem.side_a)
+    said_b = _said(problem.worded_b, problem.topic_b, problem.tokens_b, problem.side_b)
+    kinds = _Kinds.of(problem)
     return replace(
         found,
         common=_rank(
-            problem, common, _about(problem) * _certainty(margin), COMMON, doubtful=_doubtful(problem, margin)
+            problem, common, _about(problem) * _certainty(margin), kinds.last(COMMON, _doubtful(problem, margin))
         ),
-        distinct_a=_distinct(
-            problem,
-            problem.in_a & ~common,
-            problem.salience_a,
-            _said(problem.worded_b, problem.topic_b, problem.tokens_b, problem.side_b),
+        distinct_a=_rank(
+            problem, problem.in_a & ~common, _known(problem, problem.salience_a), kinds.last(DISTINCT, said_b)
         ),
-        distinct_b=_distinct(
-            problem,
-            problem.in_b & ~common,
-            problem.salience_b,
-            _said(problem.worded_a, problem.topic_a, problem.tokens_a, problem.side_a),
+        distinct_b=_rank(
+            problem, problem.in_b & ~common, _known(problem, problem.salience_b), kinds.last(DISTINCT, said_a)
         ),
     )
 
@@ -143,11 +138,6 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
 
 
-def _distinct(problem: Problem, chosen: Flags, salience: Floats, said: Flags) -> Ranked:
-    """What sets a side apart, what the other side nearly holds last."""
-    return _rank(problem, chosen, _known(problem, salience), DISTINCT, doubtful=said)
-
-
 def _said(worded: Floats, topic: Floats, tokens: Sequence[str], side: Side) -> Flags:
     """Which phrases a text nearly says; the words of a long one, or of a set, say nothing."""
     nearly = (worded >= SAID) | ((worded >= HALF_SAID) & (topic >= NEAR))
@@ -186,17 +176,45 @@ def _known(problem: Problem, salience: Floats) -> Floats:
     return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
 
 
-def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling, doubtful: Flags) -> Ranked:
-    """By score, in three tiers: what tells a reader something; what may fill up a short list, the obvious and the
-    ``doubtful``; and words by themselves that are empty or doubtful."""
-    salience = np.maximum(problem.salience_a, problem.salience_b)
-    wide = (problem.frequency > FREQUENT * problem.documents) | (problem.scatter > SCATTERED)
-    wide &= problem.frequency > NEVER_OBVIOUS
-    bare = np.array([" " not in phrase and PAIR not in phrase for phrase in problem.phrases], dtype=bool)
-    everyday = _rarest(problem) > max(USUAL * problem.documents, NEVER_OBVIOUS)
-    foreign = (problem.topic_a + problem.topic_b) / 2 < AT_HOME
-    empty = bare & ((wide & everyday & foreign & (salience < telling.empty)) | doubtful)
-    obvious = (wide & (salience < telling.wide)) | ((bare | everyday) & (salience < telling.slight)) | doubtful
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """What tells a reader little of itself, by phrase."""
+
+    salience: Floats
+    wide: Flags
+    """Of many documents, or of documents about anything."""
+    bare: Flags
+    """A word by itself."""
+    everyday: Flags
+    """Everyday words, one or more."""
+    foreign: Flags
+    """Of another field than the two texts', or of any."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Kinds:
+        wide = (problem.frequency > FREQUENT * problem.documents) | (problem.scatter > SCATTERED)
+        words = [phrase_words(phrase) for phrase in problem.phrases]
+        rarest = np.array([min(map(problem.word_frequency, own)) for own in words], dtype=np.int64)
+        return cls(
+            salience=np.maximum(problem.salience_a, problem.salience_b),
+            wide=wide & (problem.frequency > NEVER_OBVIOUS),
+            bare=np.array([len(own) == 1 for own in words], dtype=bool),
+            everyday=rarest > max(USUAL * problem.documents, NEVER_OBVIOUS),
+            foreign=np.asarray((problem.topic_a + problem.topic_b) / 2 < AT_HOME),
+        )
+
+    def last(self, telling: Telling, doubtful: Flags) -> tuple[Flags, Flags]:
+        """What stands last in a list, the obvious and the ``doubtful``; and what stands even behind that, words by
+        themselves that are empty or doubtful."""
+        slight = (self.bare | self.everyday) & (self.salience < telling.slight)
+        obvious = (self.wide & (self.salience < telling.wide)) | slight
+        empty = self.wide & self.everyday & self.foreign & (self.salience < telling.empty)
+        return obvious | doubtful, self.bare & (empty | doubtful)
+
+
+def _rank(problem: Problem, chosen: Flags, score: Floats, last: tuple[Flags, Flags]) -> Ranked:
+    """By score, in three tiers: what tells a reader something, what may fill up a short list, and the rest."""
+    obvious, empty = last
     tiers: list[Ranked] = []
     for tier in (~obvious & ~empty, obvious & ~empty, empty):
         lowest = min([1.0, *(float(above.score[-1]) for above in tiers if len(above))])
@@ -208,9 +226,3 @@ def _rank(problem: Problem, chosen: Flags, score: Floats, telling: Telling, doub
         telling=first,
         filling=first + second,
     )
-
-
-def _rarest(problem: Problem) -> NDArray[np.int64]:
-    """Documents that hold the rarest word of each phrase."""
-    words = map(phrase_words, problem.phrases)
-    return np.array([min(map(problem.word_frequency, own)) for own in words], dtype=np.int64)
