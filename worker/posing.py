@@ -30,7 +30,7 @@ def pose(
     """The candidates stand first in the graph; of its other phrases (full graph) nothing needs to be known.
 
     ``whole_members`` gives each document of a set a g0 of 1 instead of its share of 1. Unless occurrences are to be
-    ``counted``, it is only said whether there are any; unless words are to be ``weighed``, ``partial_a`` and
+    ``counted``, of a set it is only said whether there are any; unless words are to be ``weighed``, ``partial_a`` and
     ``partial_b`` are left out.
     """
     a, b, found = pair.a, pair.b, pair.candidates
@@ -70,7 +70,7 @@ def _of_side(
     letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64], counted: bool, weighed: bool
 ) -> dict[str, NDArray[Any]]:
     """What is known of each phrase on one side."""
-    seen = side.wording.count if counted else side.wording.holds
+    seen = side.wording.count if counted or len(side.documents) == 1 else side.wording.holds
     occurs = np.array([seen(p) for p in found.phrases], dtype=np.int64)
     worded = np.ones(len(occurs))
     lacking = np.flatnonzero(occurs == 0)

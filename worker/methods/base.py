@@ -39,7 +39,7 @@ class Problem:
     """0 (or NaN) where it is not salient."""
     salience_b: Floats = field(default_factory=lambda: np.zeros(0))
     occurs_a: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """How often its token sequence stands in the text; for a method that does not count, whether it does."""
+    """How often its token sequence stands in the text; in a set, for a method that does not count, whether it does."""
     occurs_b: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     edge_a: Floats = field(default_factory=lambda: np.zeros(0))
     """BM25 against the side where it occurs, else 0."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from indexer.bm25 import phrase_words
 from worker.core.common import solve_common
-from worker.core.graph import Flags, Floats
+from worker.core.graph import Flags, Floats, Indices
 from worker.core.seeds import Side
 from worker.methods.base import NONE, Problem, Ranked, Sorting
 from worker.methods.lists import ranked
@@ -67,6 +67,8 @@ SAID = 0.65
 stands last, what both are to be about does not."""
 HALF_SAID, NEAR = 0.45, 0.35
 """So does what is said by half, of a text that is near to the documents that hold it."""
+REPEATS = 300
+"""A text of more words says again what it is about."""
 LONG = 1000
 """A text of more words holds nearly any."""
 CERTAIN = 4.0
@@ -80,6 +82,8 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     common = (margin >= 0) & problem.candidates
     said_a = _said(problem.worded_a, problem.topic_a, problem.tokens_a, problem.side_a)
     said_b = _said(problem.worded_b, problem.topic_b, problem.tokens_b, problem.side_b)
+    once_a = _once(problem.occurs_a, problem.tokens_a, problem.side_a)
+    once_b = _once(problem.occurs_b, problem.tokens_b, problem.side_b)
     kinds = _Kinds.of(problem)
     return replace(
         found,
@@ -87,10 +91,10 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
             problem, common, _about(problem) * _certainty(margin), kinds.last(COMMON, _doubtful(problem, margin))
         ),
         distinct_a=_rank(
-            problem, problem.in_a & ~common, _known(problem, problem.salience_a), kinds.last(DISTINCT, said_b)
+            problem, problem.in_a & ~common, _known(problem, problem.salience_a), kinds.last(DISTINCT, said_b | once_a)
         ),
         distinct_b=_rank(
-            problem, problem.in_b & ~common, _known(problem, problem.salience_b), kinds.last(DISTINCT, said_a)
+            problem, problem.in_b & ~common, _known(problem, problem.salience_b), kinds.last(DISTINCT, said_a | once_b)
         ),
     )
 
@@ -142,6 +146,11 @@ def _said(worded: Floats, topic: Floats, tokens: Sequence[str], side: Side) -> F
     """Which phrases a text nearly says; the words of a long one, or of a set, say nothing."""
     nearly = (worded >= SAID) | ((worded >= HALF_SAID) & (topic >= NEAR))
     return np.asarray(nearly & (len(tokens) <= LONG and len(side.columns) < 2))
+
+
+def _once(occurs: Indices, tokens: Sequence[str], side: Side) -> Flags:
+    """What a text says in passing that is long enough to say again what it is about."""
+    return np.asarray((occurs == 1) & (len(tokens) > REPEATS and len(side.columns) < 2))
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:

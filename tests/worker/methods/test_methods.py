@@ -19,6 +19,7 @@ from worker.methods.calibrated import (
     LONG,
     NEAR,
     NEVER_OBVIOUS,
+    REPEATS,
     SAID,
     SCATTERED,
     SURE,
@@ -312,3 +313,15 @@ def test_an_empty_word_fills_no_list_unless_it_is_one_of_the_field() -> None:
     assert method("cda").sort(replace(empty, topic_a=home, topic_b=home)).common.filling == 1
     about = np.array([COMMON.empty, 0.0, 0.0])
     assert method("cda").sort(replace(empty, salience_a=about)).common.telling == 1
+
+
+def test_what_a_long_text_says_once_stands_last() -> None:
+    problem = problem_of(WEB, WEB_PHRASES, parameters=replace(LOGS, cut=9.0))
+    once, twice = np.ones(len(problem.phrases), dtype=np.int64), np.full(len(problem.phrases), 2)
+    short = replace(problem, occurs_a=once, occurs_b=0 * once)
+    long = replace(short, tokens_a=["word"] * (REPEATS + 1))
+    assert method("cda").sort(short).distinct_a.telling == len(method("cda").sort(short).distinct_a) > 0
+    assert method("cda").sort(long).distinct_a.telling == 0
+    assert method("cda").sort(replace(long, occurs_a=twice)).distinct_a.telling == 3, "it says it again"
+    several = replace(long, side_a=Side((0, 2)))
+    assert method("cda").sort(several).distinct_a.telling == 3, "a set is long by itself"
