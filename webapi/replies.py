@@ -48,7 +48,9 @@ class PhraseReply(Reply):
     a: OnSide
     b: OnSide
     evidence: list[Evidence]
-    also: list[str] | None = Field(default=None, description="Near-duplicates folded into this entry")
+    also: list[str] | None = Field(
+        default=None, description="Near-duplicates folded into this entry, and the lemmas of what is displayed"
+    )
     own: float | None = Field(default=None, description="Share of an implied phrase's relevance owed to the other side")
     via: list[Bridge] | None = Field(default=None, description="Third documents that carry it, largest share first")
     partial: float | None = None

@@ -42,10 +42,15 @@ def compound(phrase: str, texts: Sequence[str], fits: Callable[[str], bool]) -> 
         before = _usual([[left for left, _ in own] for own in mentions], least, fits)
         after = _usual([[right for _, right in own] for own in mentions], least, fits)
         if not before and not after:
-            return whole if whole != phrase else None
+            return whole if whole != phrase and _said_anew(mentions) else None
         whole = f"{whole} {after}" if after else f"{before} {whole}"
         mentions = [list(_neighbours(whole, text)) for text in texts]
     return None
+
+
+def _said_anew(mentions: Sequence[Sequence[Neighbours]]) -> bool:
+    """Whether a text says it twice, or two texts say it in different sentences: one that is copied says it once."""
+    return max(map(len, mentions)) >= _TWICE or len({around for own in mentions for around in own}) > 1
 
 
 def spaced(tokens: str) -> str:

@@ -17,7 +17,7 @@ ALIKE = 0.85
 """Levenshtein similarity from which two phrases are spellings of one."""
 
 _INITIALS = 3
-"""Words whose initials stand for them, whether or not a text says so."""
+"""Words whose initials may stand for them, whether or not a text says so."""
 
 
 def _any(place: int) -> int:
@@ -33,6 +33,7 @@ class Folder:
     """Folds the lists of an answer, or of all those of a page, in which the same phrases come up again and again."""
 
     def __init__(self, model: PhraseModel) -> None:
+        self._model = model
         self._short, self._long = short_forms(model), model.acronyms
         self._shapes: dict[str, _Shape] = {}
 
@@ -68,9 +69,12 @@ class Folder:
         kept: dict[str, list[_Shape]] = {}
         for place, phrase in enumerate(ranked):
             room = len(kept) < most(place)
-            name = called(phrase) if room else None
-            shapes = [self._shape(phrase), self._shape(name.lemmas)] if name else [self._shape(phrase)]
-            leader = _first_near(shapes, kept)
+            shapes = [self._shape(phrase)]
+            leader = _first_near(shapes[0], kept)
+            name = called(phrase) if room and leader is None else None
+            if name:
+                shapes.append(self._shape(name.lemmas))
+                leader = _first_near(shapes[1], kept)
             if leader is None and room:
                 kept[phrase] = shapes
                 leader = phrase
@@ -80,30 +84,35 @@ class Folder:
     def _shape(self, phrase: str) -> _Shape:
         shape = self._shapes.get(phrase)
         if shape is None:
-            shape = self._shapes[phrase] = _Shape(phrase, self._short.get(phrase, ()), self._spelt_out(phrase))
+            shape = self._shapes[phrase] = _Shape(phrase, self._shorts(phrase), self._spelt_out(phrase))
         return shape
 
-    def _spelt_out(self, phrase: str) -> frozenset[str]:
-        """The words of a phrase with those that its acronyms stand for; none where it has no acronym."""
+    def _spelt_out(self, phrase: str) -> list[frozenset[str]]:
+        """The words of a phrase with those that an acronym among them stands for, of each that it may stand for."""
         words = phrase.split()
         if self._long.keys().isdisjoint(words):
-            return frozenset()
-        long = [form for word in words for form in self._long.get(word, ())]
-        return frozenset(" ".join([*words, *long]).split())
+            return []
+        return [frozenset([*words, *form.split()]) for word in words for form in self._long.get(word, ())]
+
+    def _shorts(self, phrase: str) -> list[str]:
+        """What may stand for a phrase: its acronyms, and its initials where the corpus writes them in capitals."""
+        known, words = self._short.get(phrase, []), phrase.split()
+        initials = "".join([word[0] for word in words]) if len(words) >= _INITIALS else ""
+        number = self._model.phrase_ids.get(initials)
+        return [*known, initials] if number is not None and self._model.displays[number].isupper() else known
 
 
 class _Shape:
     """A phrase ready to be compared with others, so that what tells most pairs apart is seen at a glance."""
 
-    __slots__ = ("initials", "joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
+    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
 
-    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: frozenset[str]) -> None:
+    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: Sequence[frozenset[str]]) -> None:
         self.phrase, self.shorts, self.spelt_out = phrase, shorts, spelt_out
         self.members = frozenset(phrase.split(PAIR)) if PAIR in phrase else None
         self.words = phrase.split()
         self.stems = frozenset([word[:STEM] for word in self.words])
         self.joined = "".join(self.words)
-        self.initials = "".join([word[0] for word in self.words]) if len(self.words) >= _INITIALS else ""
         # each letter more or less is an edit; a hair wider than ALIKE
         self.least, self.most = len(self.joined) * ALIKE - 1e-6, len(self.joined) / ALIKE + 1e-6
 
@@ -117,8 +126,6 @@ class _Shape:
             or (other.stems <= self.stems and _holds(self.words, other.words))
             or self.phrase in other.shorts
             or other.phrase in self.shorts
-            or self.phrase == other.initials
-            or other.phrase == self.initials
             or (self.spelt_out and self._stands_for(other))
             or (other.spelt_out and other._stands_for(self))
             or (
@@ -129,15 +136,14 @@ class _Shape:
 
     def _stands_for(self, other: _Shape) -> bool:
         """Whether an acronym in it says what the other does: "MT systems", "machine translation"."""
-        return len(other.words) > 1 and self.spelt_out.issuperset(other.words)
+        return len(other.words) > 1 and any(reading.issuperset(other.words) for reading in self.spelt_out)
 
 
-def _first_near(shapes: Sequence[_Shape], kept: Mapping[str, Sequence[_Shape]]) -> str | None:
+def _first_near(shape: _Shape, kept: Mapping[str, Sequence[_Shape]]) -> str | None:
     for phrase, others in kept.items():
         for other in others:
-            for shape in shapes:
-                if shape.near(other):
-                    return phrase
+            if shape.near(other):
+                return phrase
     return None
 
 

@@ -33,9 +33,12 @@ Run = tuple[int, int]
 
 
 class Called(NamedTuple):
+    """The whole that a phrase is a piece of."""
+
     display: str
     """As a text writes it."""
     lemmas: str
+    """What it is, to be compared with phrases."""
 
 
 class Names:
@@ -49,8 +52,8 @@ class Names:
         self._wholes: dict[str, Called | None] = {}
 
     def whole(self, phrase: str) -> Called | None:
-        """None where the phrase is no piece of anything. Remembered, as every hit of a
-        page asks for the phrases of the query."""
+        """None where the phrase is no piece of a name. Remembered, as every hit of a page asks for the phrases of the
+        query."""
         if phrase not in self._wholes:
             self._wholes[phrase] = self._whole(phrase)
         return self._wholes[phrase]
@@ -60,15 +63,15 @@ class Names:
         """Its tokens as compounds are looked for in them; a title that the text begins with is not counted twice."""
         tokens, title = self._spans.document.tokens, self._spans.document.document.title
         if title and self._text.lstrip().startswith(title):
-            tokens = tokens.split(None, len(split(title)[0]))[-1]
+            tokens = "".join(tokens.split(None, own)[own:]) if (own := len(split(title)[0])) else tokens
         return spaced(tokens)
 
     def written(self, words: str) -> str:
         """A sequence of its lemmas as the text writes it, or else the title; with as few capitals as there are."""
         found = self._spans.of(words, _MENTIONS)
-        texts = [self._written(self._run(start, end)) for field, start, end in found if field == "text"]
         title = self._spans.document.document.title
-        return min(texts or [title[start:end] for _, start, end in found], key=_capitals)
+        in_text = [self._written((start, end)) for field, start, end in found if field == "text"]
+        return min(in_text or [title[start:end] for _, start, end in found], key=plainness, default=words)
 
     def _whole(self, phrase: str) -> Called | None:
         if PAIR in phrase or self._text.isupper():
@@ -134,8 +137,9 @@ class Names:
         return next((written.removesuffix(end) for end in _POSSESSIVE if written.endswith(end)), written)
 
 
-def _capitals(written: str) -> int:
-    return sum(map(str.isupper, written))
+def plainness(written: str) -> tuple[int, str]:
+    """By which the plainest of several spellings comes first: few capitals."""
+    return sum(map(str.isupper, written)), written
 
 
 def _of_a_name(word: str) -> bool:
@@ -149,5 +153,7 @@ def _joins(separator: str, capitals: bool) -> bool:
 
 def shared_name(wholes: Sequence[Called | None]) -> Called | None:
     """What a phrase of several texts is called in all of them."""
-    displays = {whole and whole.display.casefold() for whole in wholes}
-    return wholes[0] if len(displays) == 1 else None
+    agreed = [whole for whole in wholes if whole]
+    if len(agreed) < len(wholes) or len({whole.lemmas for whole in agreed}) != 1:
+        return None
+    return min(agreed, key=lambda whole: plainness(whole.display))

@@ -8,7 +8,7 @@ from indexer.documents import PAIR
 from indexer.phrases.model import PhraseModel
 from indexer.phrases.stopwords import ENGLISH
 from worker.compounds import compound
-from worker.names import Called, Names, shared_name
+from worker.names import Called, Names, plainness, shared_name
 from worker.resolve import Resolved
 
 _KNOWN = 0.01
@@ -25,23 +25,21 @@ class Namer:
     def __init__(self, sides: Sequence[Resolved]) -> None:
         self._sides = sides
         self._model: PhraseModel = sides[0].reader.model
-        self._stop = ENGLISH if self._model.settings.get("language", "en") == "en" else frozenset[str]()
+        self._english = self._model.settings.get("language", "en") == "en"
         self._called: dict[str, Called | None] = {}
 
     def called(self, phrase: str) -> Called | None:
         """The name or compound; None where it is called what it is."""
         if phrase not in self._called:
-            self._called[phrase] = self.named(phrase) or self._compound(phrase)
+            held = self._held(phrase)
+            name = shared_name([names.whole(phrase) for names in held])
+            self._called[phrase] = name or self._compound(phrase, held)
         return self._called[phrase]
 
-    def named(self, phrase: str) -> Called | None:
-        """The name alone."""
-        return shared_name([names.whole(phrase) for names in self._held(phrase)])
-
-    def _compound(self, phrase: str) -> Called | None:
-        held = self._held(phrase)
-        whole = compound(phrase, [names.body for names in held], self._fits) if held else None
-        return Called(held[0].written(whole), whole) if whole else None
+    def _compound(self, phrase: str, held: Sequence[Names]) -> Called | None:
+        bodies = dict.fromkeys([names.body for names in held])
+        whole = compound(phrase, list(bodies), self._fits) if held else None
+        return Called(min((names.written(whole) for names in held), key=plainness), whole) if whole else None
 
     def _held(self, phrase: str) -> list[Names]:
         """By which texts, if what it is a piece of can be asked of all of them."""
@@ -51,9 +49,11 @@ class Namer:
         return [names for names in held if names] if all(held) else []
 
     def _fits(self, word: str) -> bool:
-        if len(word) < 2 or word.isdigit() or word in self._stop:
+        if len(word) < 2 or word.isdigit() or (self._english and word in ENGLISH):
             return False
         model = self._model
+        if not self._english and word not in model.phrase_ids:
+            return False  # it may be a function word
         number = model.word_ids.get(word)
         if number is None or int(model.word_frequency[number]) <= max(_FEW, _KNOWN * model.documents):
             return True

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Container
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
 import numpy as np
 
 from worker.answer import Candidate, Comparison, Entry, NoEvidence, Stats
+from worker.filling import Where, wanted
 from worker.folding import Folder
 from worker.methods.base import Problem, Ranked, Sorting
 from worker.names import Called
@@ -24,20 +23,6 @@ from worker.resolve import Resolved
 from worker.spelling import Speller
 from worker.summary import summarise
 
-Where = Literal["common", "distinct"]
-
-
-class Least(NamedTuple):
-    """How many entries a capped list has if it can, though that many tell a reader little."""
-
-    filled: int
-    """With what is obvious or doubtful."""
-    of_any: int
-    """With any word, too."""
-
-
-LEAST: dict[Where, Least] = {"common": Least(3, 2), "distinct": Least(1, 1)}
-"""That both texts hold an obvious phrase is news where they share little else; that one does is not."""
 DIGITS = 6
 """Digits of scores in an answer: engines agree to about so many."""
 
@@ -111,17 +96,21 @@ class _Entries:
 
         telling = set(phrases[: ranked.telling])
         entries = []
-        for leader, also in self._folder.fold(phrases, self._most(ranked, LEAST[where]), called):
+        for leader, also in self._folder.fold(phrases, wanted(ranked, self._cap, where), called):
             phrase, others = self._said_by_both(leader, also, telling) if where == "common" else (leader, also)
             row, score = int(ranked.index[at[phrase]]), float(ranked.score[at[leader]])
-            entries.append(self._entry(phrase, others, called(phrase), row, score, where))
+            name = called(phrase)
+            if name and name.lemmas in at and name.lemmas not in others:
+                name = None  # it is another entry, or stands beside one
+            entries.append(self._entry(phrase, others, name, row, score, where))
         return tuple(entries)
 
     def _called(self, phrase: str, where: Where, listed: Container[str]) -> Called | None:
-        """The whole that stands for a phrase, unless that is another candidate, which stands where it belongs. Of what
-        is implied only a piece of a name is made whole: in other words a text is about the phrase, not the compound."""
-        implied = where == "common" and not self._shared(phrase)
-        name = self._namer.named(phrase) if implied else self._namer.called(phrase)
+        """The whole that stands for a phrase, unless that is a candidate of another list. What is implied has none: the
+        text that lacks it may be about the phrase, but that says nothing of the whole."""
+        if where == "common" and not self._shared(phrase):
+            return None
+        name = self._namer.called(phrase)
         return name if name and (name.lemmas in listed or name.lemmas not in self._row) else None
 
     def _said_by_both(self, leader: str, also: tuple[str, ...], telling: set[str]) -> tuple[str, tuple[str, ...]]:
@@ -133,18 +122,6 @@ class _Entries:
 
     def _shared(self, phrase: str) -> bool:
         return self._a.wording.holds(phrase) and self._b.wording.holds(phrase)
-
-    def _most(self, ranked: Ranked, least: Least) -> Callable[[int], int]:
-        """How many entries there may be when the phrase at a place in the list comes up: up to the cap, and of those
-        that tell little only so many that some stand there."""
-        cap, telling, filling = self._cap or sys.maxsize, ranked.telling, ranked.filling
-
-        def most(place: int) -> int:
-            if not self._cap or telling is None or place < telling:
-                return cap
-            return min(cap, least.filled if filling is None or place < filling else least.of_any)
-
-        return most
 
     def _entry(
         self, phrase: str, also: tuple[str, ...], name: Called | None, row: int, score: float, where: Where

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from indexer.documents import PAIR, AnalysedDocument
 from indexer.engines.salients import first_places
@@ -34,10 +35,13 @@ class Spans:
 
     def lemmas(self, start: int, end: int) -> str:
         """Of the words between two places of the text."""
-        places = self._words
-        first = bisect_left(places, ("text", start), lo=self._titled, key=lambda place: place[:2])
-        last = bisect_left(places, ("text", end), lo=first, key=lambda place: place[:2])
-        return " ".join(self.document.tokens.split()[first:last])
+        first = bisect_left(self._words, start, lo=self._titled, key=itemgetter(1))
+        last = bisect_left(self._words, end, lo=first, key=itemgetter(1))
+        return " ".join(self._lemmas[first:last])
+
+    @cached_property
+    def _lemmas(self) -> list[str]:
+        return self.document.tokens.split()
 
     @cached_property
     def _titled(self) -> int:

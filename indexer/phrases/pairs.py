@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.phrases.everyday import everyday
 from indexer.phrases.keys import distinct
 from indexer.phrases.phraseset import PhraseSet
 from indexer.text import PAIR_WINDOW
 
 MORE_THAN = 3
 """The members stand near each other more often than this."""
-EVERYDAY, FEW = 0.05, 12
-"""A word in more than this share of the documents, and this many, is an everyday one."""
 
 Ints = NDArray[np.int64]
 
@@ -43,7 +42,7 @@ def close_pairs(document: Ints, position: Ints, phrase: NDArray[np.int32]) -> tu
 def everyday_words(phrases: PhraseSet, frequency: NDArray[np.int32], documents: int) -> NDArray[np.bool_]:
     """Which phrases are everyday words by themselves, shape (phrases,): no members, as beside what a text is about they
     stand in every second sentence ("error", "option"). ``frequency``: documents of each word."""
-    often = frequency > max(EVERYDAY * documents, FEW)
+    often = everyday(frequency, documents)
     return np.asarray((phrases.lengths == 1) & often[phrases.words[phrases.starts[:-1]]])
 
 

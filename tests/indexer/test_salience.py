@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.salience import interestingness, normalised, pair_interestingness, select, select_many
+from indexer.salience import (
+    EARLY,
+    PAPER,
+    Weighing,
+    earliness,
+    interestingness,
+    normalised,
+    pair_interestingness,
+    select,
+    select_many,
+)
 
 NAMES = st.lists(st.text(alphabet="abc ", min_size=1, max_size=8), min_size=1, max_size=25, unique=True)
 
@@ -92,3 +102,9 @@ def test_a_document_gets_what_it_would_get_alone(documents: list[list[str]], k: 
 
 def test_nothing_to_pick_from() -> None:
     assert select([], np.zeros(0), {}) == []
+
+
+def test_what_is_said_early_counts_for_more_but_not_in_the_papers_way() -> None:
+    found = earliness(np.array([0.0, EARLY, 2 * EARLY]))
+    assert found.tolist() == pytest.approx([1, 1 / 2, 1 / 3])
+    assert Weighing().late > 0 and PAPER.late == 0

@@ -87,6 +87,14 @@ def test_near_duplicates_fold_into_one_entry(comparer: Comparer) -> None:
     assert not {phrase for e in answer.common for phrase in e.also} & {e.phrase for e in answer.common}
 
 
+def test_a_phrase_is_displayed_as_the_compound_it_stands_in(comparer: Comparer) -> None:
+    text = "text:The waggle dance arena is small. By a waggle dance arena stands a honey bee, not the honey bee of old."
+    (entry,) = (e for e in ask(comparer, text, "d0001", cap=0).distinct_a if e.phrase == SHARED)
+    assert (entry.display, entry.also[0]) == ("waggle dance arena", "waggle dance arena")
+    (entry,) = (e for e in ask(comparer, text, "a1", cap=0).common if e.phrase == SHARED)
+    assert (entry.display, "waggle dance arena" in entry.also) == (SHARED, False), "the other text has no arena"
+
+
 def test_every_candidate_stands_in_a_list_on_the_side_of_the_cut_its_margin_says(comparer: Comparer) -> None:
     answer = ask(comparer, "a1", "b1", cap=0, candidates=True)
     assert answer.candidates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,11 +178,15 @@ def test_a_phrase_with_an_acronym_says_what_that_stands_for() -> None:
     ranked = ["machine translation", "smt system", "machine", "smt"]
     assert Folder(acronyms).fold(ranked) == [("machine translation", ("smt system", "machine", "smt"))]
     assert len(Folder(model()).fold(ranked)) == 2
+    ambiguous = model({"ml": ["machine learn", "maximum likelihood"]})
+    assert len(Folder(ambiguous).fold(["machine likelihood", "ml model"])) == 2, "no mixture of what it may stand for"
 
 
 def test_initials_of_three_words_stand_for_them() -> None:
-    ranked = ["hdt", "hierarchical document transformer", "meta learn", "ml"]
-    assert Folder(model()).fold(ranked) == [("hdt", (ranked[1],)), ("meta learn", ()), ("ml", ())]
+    ranked = ["hdt", "hierarchical document transformer", "meta learn", "ml", "war", "weak acid reaction"]
+    known = replace(model(), phrases=["hdt", "ml", "war"], displays=["HDT", "ML", "war"])
+    assert Folder(known).fold(ranked)[0] == ("hdt", (ranked[1],))
+    assert [leader for leader, _ in Folder(known).fold(ranked)] == ["hdt", *ranked[2:]]
 
 
 @given(st.lists(phrases, unique=True, max_size=8), st.integers(0, 8))

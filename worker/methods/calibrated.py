@@ -12,7 +12,8 @@ From ``cut`` on it is common (implied), below it is distinct of its side.
 Lists are ranked by salience, common phrases by that on both sides and by how certain they are. A phrase
 of very many documents ("training", "accuracy"), or of documents about anything at all ("open question", "special
 case"), tells a reader little unless it is what a text is about: such *obvious* phrases stand at the end of their
-list, and so does a single word, or a phrase of everyday words, that is said in passing.
+list. So does a single word, or a phrase of everyday words, of little salience; what a long text says only once; what is
+doubtful. Behind these stand words at home anywhere, and single words that are doubtful.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from indexer.bm25 import phrase_words
+from indexer.phrases.everyday import everyday
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats, Indices
 from worker.core.seeds import Side
@@ -41,8 +43,6 @@ NOISE = 0.003
 """Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
 
 
-USUAL = 0.05
-"""A word in a larger share of the documents is an everyday one."""
 AT_HOME = 0.4
 """Of texts whose place has this much to do with that of a word's documents, it is a word of their field."""
 
@@ -185,6 +185,13 @@ def _known(problem: Problem, salience: Floats) -> Floats:
     return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
 
 
+class _Last(NamedTuple):
+    last: Flags
+    """What stands last: the obvious and the doubtful."""
+    behind: Flags
+    """What stands even behind that: words by themselves that are empty or doubtful."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Kinds:
     """What tells a reader little of itself, by phrase."""
@@ -202,30 +209,29 @@ class _Kinds:
     @classmethod
     def of(cls, problem: Problem) -> _Kinds:
         wide = (problem.frequency > FREQUENT * problem.documents) | (problem.scatter > SCATTERED)
-        words = [phrase_words(phrase) for phrase in problem.phrases]
-        rarest = np.array([min(map(problem.word_frequency, own)) for own in words], dtype=np.int64)
+        asked = problem.candidates.tolist()
+        words = [phrase_words(phrase) if own else [] for phrase, own in zip(problem.phrases, asked, strict=True)]
+        rarest = np.array([min(map(problem.word_frequency, own), default=0) for own in words], dtype=np.int64)
         return cls(
             salience=np.maximum(problem.salience_a, problem.salience_b),
             wide=wide & (problem.frequency > NEVER_OBVIOUS),
             bare=np.array([len(own) == 1 for own in words], dtype=bool),
-            everyday=rarest > max(USUAL * problem.documents, NEVER_OBVIOUS),
+            everyday=everyday(rarest, problem.documents),
             foreign=np.asarray((problem.topic_a + problem.topic_b) / 2 < AT_HOME),
         )
 
-    def last(self, telling: Telling, doubtful: Flags) -> tuple[Flags, Flags]:
-        """What stands last in a list, the obvious and the ``doubtful``; and what stands even behind that, words by
-        themselves that are empty or doubtful."""
+    def last(self, telling: Telling, doubtful: Flags) -> _Last:
+        """What tells a reader of a list little, the ``doubtful`` included."""
         slight = (self.bare | self.everyday) & (self.salience < telling.slight)
         obvious = (self.wide & (self.salience < telling.wide)) | slight
         empty = self.wide & self.everyday & self.foreign & (self.salience < telling.empty)
-        return obvious | doubtful, self.bare & (empty | doubtful)
+        return _Last(obvious | doubtful, self.bare & (empty | doubtful))
 
 
-def _rank(problem: Problem, chosen: Flags, score: Floats, last: tuple[Flags, Flags]) -> Ranked:
-    """By score, in three tiers: what tells a reader something, what may fill up a short list, and the rest."""
-    obvious, empty = last
+def _rank(problem: Problem, chosen: Flags, score: Floats, last: _Last) -> Ranked:
+    """By score, in three tiers: what tells a reader something, what may fill up a short list, and what is behind."""
     tiers: list[Ranked] = []
-    for tier in (~obvious & ~empty, obvious & ~empty, empty):
+    for tier in (~last.last & ~last.behind, last.last & ~last.behind, last.behind):
         lowest = min([1.0, *(float(above.score[-1]) for above in tiers if len(above))])
         tiers.append(ranked(problem.phrases, chosen & tier, score * lowest))
     first, second, _ = map(len, tiers)

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.phrases.pairs import FEW, MORE_THAN, close_pairs, everyday_words
+from indexer.phrases.everyday import FEW
+from indexer.phrases.pairs import MORE_THAN, close_pairs, everyday_words
 from indexer.phrases.phraseset import PhraseSet
 from indexer.text import PAIR_WINDOW
 
