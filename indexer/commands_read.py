@@ -43,7 +43,7 @@ def search_command(
         names = ("id", "title", "date", "score")
         print_json({"total": found.total, "hits": [dict(zip(names, row, strict=True)) for row in rows]})
     elif rows:
-        print_table(["id", "title", "date", "score"], rows, title=f"{found.total:,} documents")
+        print_table(["id", "title", "date", "score"], rows, title=f"{found.total:,} document{'s' * (found.total != 1)}")
     else:
         click.echo("no document matches")
     return 0

@@ -49,7 +49,7 @@ def markdown(answer: Json) -> str:
 
 
 def _name(side: Json) -> str:
-    ids = ", ".join(side["ids"][:3]) + (", ..." if len(side["ids"]) > 3 else "")
+    ids = ", ".join(side["ids"][:3]) + (f", ... ({len(side['ids'])} in all)" if len(side["ids"]) > 3 else "")
     return f"{side['title'] or side['kind']}  [{ids}]" if ids else side["title"] or side["kind"]
 
 
@@ -59,10 +59,17 @@ def _display(entry: Json) -> str:
 
 def _bullets(entries: Sequence[Json]) -> list[str]:
     """With the near-duplicates that an entry stands for."""
-    also = [f" (also: {', '.join(entry['also'])})" if entry.get("also") else "" for entry in entries]
+    more = [[other for other in entry.get("also", ()) if not _told(entry["display"], other)] for entry in entries]
+    also = [f" (also: {', '.join(others)})" if others else "" for others in more]
     return [f"- {_escape(_display(entry) + more)}" for entry, more in zip(entries, also, strict=True)] or ["- none"]
 
 
 def _escape(text: str) -> str:
     """Text that Markdown shows as it is."""
     return "".join("\\" + letter if letter in "\\`*_{}[]<>#|!~" else letter for letter in clean(text))
+
+
+def _told(display: str, other: str) -> bool:
+    """Whether a phrase is what is displayed, by its lemmas."""
+    words, lemmas = display.replace("-", " ").casefold().split(), other.split()
+    return len(words) == len(lemmas) and all(word[:3] == lemma[:3] for word, lemma in zip(words, lemmas, strict=True))

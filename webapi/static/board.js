@@ -88,7 +88,8 @@ export class Board {
     const box = make("div", { class: "evidence", id });
     const found = pattern(entry);
     box.append(make("p", { class: "muted" }, said[0].toUpperCase() + said.slice(1), "."));
-    if (entry.also?.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also "), entry.also.join(", ").replaceAll("@@", " + ")));
+    const also = (entry.also || []).filter((other) => !told(entry.display, other));
+    if (also.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also "), also.join(", ").replaceAll("@@", " + ")));
     for (const place of apart(entry.evidence)) {
       const from = this.answer[place.side].ids.length > 1 ? make("code", {}, place.id) : null;
       box.append(make("blockquote", { dir: "auto" }, make("span", { class: `badge ${place.side}` }, place.side.toUpperCase()), ...markedSnippet(place.snippet, found), from ?? ""));
@@ -136,6 +137,13 @@ export class Board {
 const SIDES = { common: ["a", "b"], distinct_a: ["a"], distinct_b: ["b"] };
 
 /** How often each side says it. */
+/** Whether a phrase is what is displayed, by its lemmas. */
+function told(display, other) {
+  const words = display.replaceAll("-", " ").toLowerCase().split(/\s+/);
+  const lemmas = other.split(" ");
+  return words.length === lemmas.length && words.every((word, n) => word.slice(0, 3) === lemmas[n].slice(0, 3));
+}
+
 function counts(list, entry) {
   const parts = SIDES[list].map((side) => make("span", { class: side, title: `times in ${side.toUpperCase()}` }, `${entry[side].count}×`));
   return make("span", { class: "counts" }, ...parts);

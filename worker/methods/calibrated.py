@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,7 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     said_b = _said(problem.worded_b, problem.topic_b, problem.tokens_b, problem.side_b)
     once_a = _once(problem.occurs_a, problem.tokens_a, problem.side_a)
     once_b = _once(problem.occurs_b, problem.tokens_b, problem.side_b)
+    pieces = _pieces(problem, common & ~problem.shared)
     kinds = _Kinds.of(problem)
     return replace(
         found,
@@ -91,10 +93,16 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
             problem, common, _about(problem) * _certainty(margin), kinds.last(COMMON, _doubtful(problem, margin))
         ),
         distinct_a=_rank(
-            problem, problem.in_a & ~common, _known(problem, problem.salience_a), kinds.last(DISTINCT, said_b | once_a)
+            problem,
+            problem.in_a & ~common,
+            _known(problem, problem.salience_a),
+            kinds.last(DISTINCT, said_b | once_a | pieces),
         ),
         distinct_b=_rank(
-            problem, problem.in_b & ~common, _known(problem, problem.salience_b), kinds.last(DISTINCT, said_a | once_b)
+            problem,
+            problem.in_b & ~common,
+            _known(problem, problem.salience_b),
+            kinds.last(DISTINCT, said_a | once_b | pieces),
         ),
     )
 
@@ -151,6 +159,12 @@ def _said(worded: Floats, topic: Floats, tokens: Sequence[str], side: Side) -> F
 def _once(occurs: Indices, tokens: Sequence[str], side: Side) -> Flags:
     """What a text says in passing that is long enough to say again what it is about."""
     return np.asarray((occurs == 1) & (len(tokens) > REPEATS and len(side.columns) < 2))
+
+
+def _pieces(problem: Problem, implied: Flags) -> Flags:
+    """What stands within an ``implied`` phrase: that one text alone is about it would contradict that both are."""
+    wholes = [f" {phrase} " for phrase in compress(problem.phrases, implied.tolist())]
+    return np.array([any(f" {phrase} " in whole for whole in wholes) for phrase in problem.phrases], dtype=bool)
 
 
 def _doubtful(problem: Problem, margin: Floats) -> Flags:

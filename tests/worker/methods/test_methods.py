@@ -325,3 +325,14 @@ def test_what_a_long_text_says_once_stands_last() -> None:
     assert method("cda").sort(replace(long, occurs_a=twice)).distinct_a.telling == 3, "it says it again"
     several = replace(long, side_a=Side((0, 2)))
     assert method("cda").sort(several).distinct_a.telling == 3, "a set is long by itself"
+
+
+def test_a_piece_of_an_implied_phrase_is_not_said_to_set_a_side_apart() -> None:
+    problem = problem_of(
+        ["big dog run", "cat run", "big dog cat", "dog run"], ["big dog", "dog", "cat"], parameters=LOGS
+    )
+    sorting = method("cda").sort(
+        replace(problem, worded_b=np.array([1.0, 0.0, 1.0]), topic_b=np.array([1.0, -1.0, 0.0]))
+    )
+    assert sorting.phrases[int(sorting.common.index[0])] == "big dog"
+    assert [sorting.phrases[i] for i in sorting.distinct_a.index] == ["dog"] and sorting.distinct_a.telling == 0
