@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
+from worker.sequences import padded
+
 LONGEST = 5
 """Words of a compound; what goes on is a sentence that is said again."""
 _TWICE = 2
@@ -19,8 +21,8 @@ _USUAL = 2 / 3
 _MENTIONS = 60
 """Looked at in a text."""
 
-BOUNDARY = "|"
-"""No word is it."""
+BOUNDARY = "\n"
+"""As sequences have it: an end of a line."""
 
 Neighbours = tuple[str, str]
 """The word before and the word after a mention, or a boundary."""
@@ -55,8 +57,7 @@ def _said_anew(mentions: Sequence[Sequence[Neighbours]]) -> bool:
 
 def spaced(tokens: str) -> str:
     """Tokens as ``compound`` reads them: boundaries among them, around the text, too."""
-    words = f"\n {tokens} \n".replace("\n", f" {BOUNDARY} ").split()
-    return f" {'  '.join(words)} "
+    return padded(("", tokens, ""))
 
 
 def _neighbours(phrase: str, text: str) -> Iterator[Neighbours]:

@@ -45,9 +45,13 @@ class InText:
 
     @cached_property
     def _padded(self) -> str:
-        """All tokens, each between two spaces: a phrase is found by a plain substring count."""
-        lines = "\n".join(self._tokens).replace("\n", " \n ")
-        return f" {lines.replace(' ', '  ')} "
+        return padded(self._tokens)
+
+
+def padded(tokens: Sequence[str]) -> str:
+    """All tokens and ends of lines, each between two spaces: a phrase is found by a plain substring count."""
+    lines = "\n".join(tokens).replace("\n", " \n ")
+    return f" {lines.replace(' ', '  ')} "
 
 
 class InNumbers:
