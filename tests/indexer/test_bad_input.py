@@ -86,7 +86,7 @@ def files(tmp_path: Path) -> Path:
         (["evaluate", "keywords", "--keyphrases", "broken.jsonl"], "give a JSON lines file"),
         (["evaluate", "phrases", "--corpus", "one.jsonl", "--keyphrases", "broken.jsonl"], "give a JSON lines file"),
         (
-            ["evaluate", "keywords", "--keyphrases", "one.jsonl", "--half", "all"],
+            ["evaluate", "keywords", "--keyphrases", "one.jsonl", "--part", "all"],
             "no two documents share a keyword; give",
         ),
         (["evaluate", "keywords", "--keyphrases", "one.jsonl", "--method", "best"], "no method named 'best'; choose"),

@@ -21,7 +21,11 @@ T = TypeVar("T")
 KEYWORD_COLUMNS = (*MAIN, *SHOWING)
 PATHS = click.Path(exists=True, dir_okay=False, path_type=Path)
 PRESET = click.Choice(["default", "paper"])
-NO_PAIR = ("no two documents share a keyword", "give more documents with keyphrases, or another --half")
+part_option = click.option(
+    "--part", type=click.Choice(["tune", "choose", "report", "all"]), default="report", show_default=True,
+    help="Which of the documents with keyphrases: a third each, by a hash of the id.",
+)  # fmt: skip
+NO_PAIR = ("no two documents share a keyword", "give more documents with keyphrases, or another --part")
 NO_CASE = ("no phrase of several words is salient in two documents", "use an index of more documents")
 
 
@@ -70,7 +74,7 @@ def _presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @click.option("--limit", default=0, help="At most so many background documents; 0 for all.")
 @click.option("--index", default="", help="Use this index, which holds the documents, instead of making one.")
 @click.option("--pairs", default=400, show_default=True)
-@click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
+@part_option
 @click.option("--random", "at_random", is_flag=True, help="Random pairs instead of pairs that share a keyword.")
 @vary_option
 @click.option("--plot", type=click.File("w", lazy=True), help="Draw what was varied, as SVG.")
@@ -78,7 +82,7 @@ def _presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @json_option
 @debug_option
 def keywords_command(
-    keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, index: str, pairs: int, half: str,
+    keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, index: str, pairs: int, part: str,
     at_random: bool, vary: list[tuple[str, list[object]]], methods: tuple[str, ...], presets: tuple[str, ...],
     seed: int, plot: TextIO | None, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
@@ -92,7 +96,7 @@ def keywords_command(
 
     runs = runs_of(methods, presets, vary)
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
-        gold = gold_of(keyphrases, half)
+        gold = gold_of(keyphrases, part)
         drawn = _some((random_pairs if at_random else sample_pairs)(gold, pairs, seed), *NO_PAIR)
         name = index or ensure_index(engine, keyphrases, background, limit=limit, progress=bars)
         found = evaluate_keywords(
@@ -103,7 +107,7 @@ def keywords_command(
         from worker.evaluate.chart import draw
 
         plot.write(draw(found))
-    _print(found | {"index": name, "half": half, "seed": seed}, KEYWORD_COLUMNS, as_json)
+    _print(found | {"index": name, "part": part, "seed": seed}, KEYWORD_COLUMNS, as_json)
     return 0
 
 
@@ -212,13 +216,13 @@ def fidelity_command(
 @click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--pairs", default=400, show_default=True)
 @click.option("--cases", default=200, show_default=True, help="Masked phrases on each corpus.")
-@click.option("--half", type=click.Choice(["tune", "report", "all"]), default="report", show_default=True)
+@part_option
 @_run_options
 @click.option("--report", type=click.File("w", lazy=True), help="Write a page of Markdown tables too.")
 @json_option
 @debug_option
 def all_command(
-    data: Path, pairs: int, cases: int, half: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
+    data: Path, pairs: int, cases: int, part: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
     report: TextIO | None, as_json: bool, **given: str | None,
 ) -> int:  # fmt: skip
     """Everything: all sets, all methods, masked phrases, and the table of goals."""
@@ -230,7 +234,7 @@ def all_command(
     with open_engine_of(load_settings(**given)) as engine, progress_bar() as bars:
         found = evaluate_all(
             engine, data, runs_of(methods, presets),
-            pairs=pairs, cases=cases, seed=seed, half=half, progress=bars,
+            pairs=pairs, cases=cases, seed=seed, part=part, progress=bars,
         )  # fmt: skip
     if report:
         report.write(markdown(found))

@@ -1,7 +1,7 @@
 """The corpora quality is measured on: gold documents on a background, as an index made once.
 
-Documents are split in two halves by a hash of their id: constants are chosen on ``tune``, figures
-are reported on ``report``, and no pair crosses the line.
+Documents are split in three by a hash of their id: weights are fitted on ``tune``, settings are compared on ``choose``,
+figures are reported on ``report``, and no pair crosses a line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from indexer.lemmas import Lemmas
 from indexer.progress import Progress, no_progress
 from worker.evaluate.gold import GoldDocument, background, gold_documents
 
-HALVES = ("tune", "report", "all")
+PARTS = ("tune", "choose", "report")
+ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,17 @@ SETS = (
 )
 
 
-def half_of(id: str) -> str:
-    return HALVES[hashlib.sha256(id.encode()).digest()[0] & 1]
+def part_of(id: str) -> str:
+    digest = hashlib.sha256(b"parts:" + id.encode()).digest()
+    return PARTS[int.from_bytes(digest[:4], "big") % len(PARTS)]
 
 
-def gold_of(paths: Sequence[Path], half: str, language: str = "en") -> list[GoldDocument]:
-    """The gold documents of one half (or of ``all``)."""
+def gold_of(paths: Sequence[Path], part: str, language: str = "en") -> list[GoldDocument]:
+    """The gold documents of one part (or of ``all``)."""
     found = gold_documents(paths, Lemmas(language))
     if not found:
         raise BadInput("no document with keyphrases was found", fix="give JSON lines with id, title, text, keyphrases")
-    return [gold for gold in found if half in ("all", half_of(gold.document.id))]
+    return [gold for gold in found if part in (ALL, part_of(gold.document.id))]
 
 
 def ensure_index(

@@ -20,7 +20,7 @@ def markdown(found: dict[str, Any]) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    yield from ("## Goals", "", f"Documents of the {found['half']} half, seed {found['seed']}.", "")
+    yield from ("## Goals", "", f"Documents of the {found['part']} part, seed {found['seed']}.", "")
     yield from table(list(found["goals"][0]), (list(row.values()) for row in found["goals"]))
     for name, one in found["keywords"].items():
         yield from _keywords(name, one, found["ahead"][name], found["random"][name])

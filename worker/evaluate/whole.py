@@ -22,17 +22,17 @@ AGAINST = ("containment", "cda/paper")
 
 
 def evaluate_all(
-    engine: Engine, data: Path, runs: list[Run], *, pairs: int, cases: int, seed: int, half: str, progress: Progress
+    engine: Engine, data: Path, runs: list[Run], *, pairs: int, cases: int, seed: int, part: str, progress: Progress
 ) -> dict[str, Any]:
     """Keywords on every set, masked phrases on papers, news and docstrings, and the table of goals."""
     comparer = Comparer(engine)
     missing = [path for one in SETS for path in (*one.keyphrases, *one.background) if not (data / path).exists()]
     if missing:
         raise BadInput(f"no {missing[0]} in {data}", fix="name the folder that holds the data with --data")
-    found: dict[str, Any] = {"half": half, "seed": seed, "keywords": {}, "random": {}, "masked": {}, "ahead": {}}
+    found: dict[str, Any] = {"part": part, "seed": seed, "keywords": {}, "random": {}, "masked": {}, "ahead": {}}
     for one in SETS:
         index = _index(engine, data, one, progress)
-        gold = gold_of([data / path for path in one.keyphrases], half)
+        gold = gold_of([data / path for path in one.keyphrases], part)
         step = _step(progress, one.name)
         drawn = sample_pairs(gold, pairs, seed)
         found["keywords"][one.name] = evaluate_keywords(comparer, index, drawn, runs, seed=seed, progress=step)

@@ -24,7 +24,7 @@ def page(local: Comparer, pairs: list[Pair]) -> str:
     masked = evaluate_masked(local, INDEX, cases, RUNS, seed=1)
     return markdown(
         {
-            "half": "report",
+            "part": "report",
             "seed": 1,
             "keywords": {"papers": keywords},
             "random": {"papers": evaluate_keywords(local, INDEX, pairs[:3], RUNS, resamples=2)},
