@@ -107,6 +107,7 @@ class Options(Strict):
     cut: Number | None = Field(default=None, ge=0, le=100, description="What an implied phrase must reach")
     word_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of being worded differently")
     topic_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of the same topics")
+    base_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of being held by many documents")
 
     def as_json(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True, by_alias=True)

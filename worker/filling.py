@@ -20,15 +20,17 @@ class Least(NamedTuple):
     """With empty words, too."""
 
 
-LEAST: dict[Where, Least] = {"common": Least(3, 2), "distinct": Least(1, 1)}
+LEAST: dict[Where, Least] = {"common": Least(3, 2), "distinct": Least(2, 1)}
 """That both texts hold an obvious phrase is news where they share little else; that one does is not."""
+
+NONE = Least(0, 0)
 
 
 def wanted(ranked: Ranked, cap: int, where: Where) -> Callable[[int], int]:
     """How many entries there may be when the phrase at a place in the list comes up: up to the cap (0: no end), and of
     those that tell little only so many that some stand there."""
     telling, filling = (sys.maxsize if end is None or not cap else end for end in (ranked.telling, ranked.filling))
-    most, least = cap or sys.maxsize, LEAST[where]
+    most, least = cap or sys.maxsize, LEAST[where] if ranked.filled else NONE
 
     def upto(place: int) -> int:
         if place < telling:

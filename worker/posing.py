@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.phrases.model import PhraseModel
-from indexer.phrases.topics import scatter
 from worker.candidates import Candidates
 from worker.core.parameters import Parameters
 from worker.core.seeds import Side as Seed
 from worker.methods.base import Problem
 from worker.neighbourhood import LocalGraph, Pair
 from worker.resolve import Resolved
+
+_NOWHERE = 1e-6
+"""Length of the mean place of a side whose texts hold no word with a place, or whose places cancel out."""
 
 
 def pose(
@@ -43,7 +44,6 @@ def pose(
         "frequency": _of_model(model.frequency, numbers),
         "quality": _of_model(model.quality, numbers),
         "background": _of_model(model.background, numbers),
-        "scatter": _scatter(model, numbers),
         "in_a": _members(found.phrases, found.of_a),
         "in_b": _members(found.phrases, found.of_b),
     }
@@ -61,6 +61,7 @@ def pose(
         tokens_a=a.coded.words,
         tokens_b=b.coded.words,
         documents=model.documents,
+        nearness=_nearness(a, b),
         word_frequency=lambda word: int(model.word_frequency[model.word_ids[word]]) if word in model.word_ids else 0,
         **arrays,
     )
@@ -91,13 +92,6 @@ def _of_model(array: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
     return np.where(numbers >= 0, array[numbers], 0) if len(array) else np.zeros(len(numbers), dtype=array.dtype)
 
 
-def _scatter(model: PhraseModel, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How unlike each other the documents that hold each phrase are; 0 for a phrase the model does not know."""
-    if not len(model.phrases):
-        return np.zeros(len(numbers))
-    return np.where(numbers >= 0, scatter(model.places[numbers], model.frequency[numbers]), 0.0)
-
-
 def _members(phrases: Sequence[str], side: Sequence[str]) -> NDArray[np.bool_]:
     chosen = set(side)
     return np.array([p in chosen for p in phrases], dtype=bool)
@@ -107,6 +101,12 @@ def _seed(columns: NDArray[np.int64], whole: bool) -> Seed:
     """g0 of a side: 1 for one document, shared out among the documents of a set."""
     size = len(columns)
     return Seed(columns.tolist(), [1.0 if whole else 1.0 / size] * size)
+
+
+def _nearness(a: Resolved, b: Resolved) -> float:
+    """Cosine of where both sides stand among the topics; 1 where that is not known."""
+    (one, length), (other, size) = a.middle, b.middle
+    return float(one @ other) / (length * size) if min(length, size) > _NOWHERE else 1.0
 
 
 def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np.float64]]:
@@ -140,6 +140,6 @@ def _cosines(
     side: Resolved, sums: NDArray[np.float64], size: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     middle, length = side.middle
-    if length < 1e-6:
+    if length <= _NOWHERE:
         return np.zeros(len(sums))
     return np.asarray(np.divide(sums @ middle, size * length, out=np.zeros(len(sums)), where=known))

@@ -14,7 +14,7 @@ from indexer.errors import BadParameter, UnknownMethod
 from worker.core.parameters import PRESETS, Parameters
 from worker.sides import Side
 
-ALGORITHM = "7"
+ALGORITHM = "8"
 """Changes when the same question on the same epoch may get another answer."""
 
 CAP = 8
@@ -29,6 +29,7 @@ MODEL_OPTIONS = {
     "cut": (0.0, 100.0),
     "word_weight": (0.0, 100.0),
     "topic_weight": (0.0, 100.0),
+    "base_weight": (0.0, 100.0),
 }
 """Numbers a question may set, and the range within which solving them is sound."""
 OPTIONS = ("cap", "candidates", "graph", "neighbours", "k", *MODEL_OPTIONS)

@@ -30,7 +30,7 @@ def summarise(
         if not (distinct_a or distinct_b):
             parts.append("nothing was found that sets them apart")
     else:
-        parts = ["they have no phrase in common"]
+        parts = ["they share nothing that stands out"]
         parts += [f"{name} is about {_listing(entries)}" for name, entries in own if entries]
         parts += [f"nothing was found in {name}" for name, entries in own if not entries]
     sentence = "; ".join(parts)

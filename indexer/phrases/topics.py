@@ -213,15 +213,3 @@ class PhrasePlaces:
     def means(self, frequency: Ints) -> NDArray[np.float16]:
         """The mean place of each phrase's documents, shape (phrases, dimensions); not of length 1."""
         return (self._sums / np.maximum(frequency, 1)[:, None]).astype(np.float16)
-
-
-def scatter(means: NDArray[np.floating], count: Ints) -> NDArray[np.float64]:
-    """1 less the mean cosine of two of the texts behind each mean, shape (means,); 0 where there are no two.
-
-    Places are unit vectors: the square of a sum of n of them is n and the cosine of every two, both ways round.
-    """
-    times = np.asarray(count, dtype=np.float64)
-    square = (np.asarray(means, dtype=np.float64) ** 2).sum(axis=1)
-    known = (times > 1) & (square > 0)
-    alike = np.divide(times * square - 1, times - 1, out=np.ones(len(times)), where=known)
-    return np.asarray(1 - np.minimum(alike, 1.0))

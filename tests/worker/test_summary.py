@@ -49,10 +49,10 @@ def test_what_only_the_context_implies_is_told_apart() -> None:
 
 def test_without_a_common_phrase_it_says_so() -> None:
     assert summarise(side(), side(), [], entries("a"), entries("b", "c")) == (
-        "They have no phrase in common; A is about “a”; B is about “b” and “c”."
+        "They share nothing that stands out; A is about “a”; B is about “b” and “c”."
     )
     assert summarise(side(), side("query"), [], entries("a"), []) == (
-        "They have no phrase in common; A is about “a”; nothing was found in the query."
+        "They share nothing that stands out; A is about “a”; nothing was found in the query."
     )
 
 

@@ -11,6 +11,8 @@ Threshold = Literal["mean", "log"]
 
 FEW = 25
 """Documents below which a corpus has no graph to speak of."""
+WEIGHTS = ("word_weight", "topic_weight", "base_weight")
+"""Of the evidence beside the graph's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Parameters:
     """Log domain: worth of finding all of the phrase, worded differently, in the side that lacks it."""
     topic_weight: float = 0.0
     """Log domain: worth of a cosine of 1 between that side and the documents that hold the phrase."""
+    base_weight: float = 0.0
+    """Log domain: worth of being held by e times as many documents, against one in ``FEW``: the base rate."""
     tolerance: float = 1e-4
     """Relative change of the objective that ends a loop."""
     max_inner: int = 200
@@ -46,7 +50,7 @@ class Parameters:
     def __post_init__(self) -> None:
         for name in ("alpha", "gamma"):
             _check(name, getattr(self, name), above=0.0)
-        for name in ("lambda_", "delta", "tolerance", "word_weight", "topic_weight"):
+        for name in ("lambda_", "delta", "tolerance", *WEIGHTS):
             _check(name, getattr(self, name), least=0.0)
         _check("cut", self.cut)
         if self.kappa is not None:
@@ -103,8 +107,11 @@ def _check(name: str, value: object, *, above: float | None = None, least: float
 PAPER = Parameters()
 """Literal: alpha 100, lambda 0.1, gamma 1, delta 0.1 on every entry, mean thresholds."""
 
-DEFAULT = Parameters(lambda_=0.0, delta=0.0, kappa=1.0, threshold="log", cut=0.16, word_weight=1.7, topic_weight=2.3)
-"""Ours: no background, relevance learned first, cut in the log domain with wording and topics."""
+DEFAULT = Parameters(
+    lambda_=0.0, delta=0.0, kappa=1.0, threshold="log",
+    cut=0.11, word_weight=1.9, topic_weight=2.4, base_weight=0.2,
+)  # fmt: skip
+"""Ours: no background, relevance learned first, cut in the log domain with other evidence beside the graph's."""
 
 PRESETS = {"default": DEFAULT, "paper": PAPER}
 

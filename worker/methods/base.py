@@ -15,7 +15,7 @@ from worker.core.seeds import Side
 
 FLOATS = (
     *("salience_a", "salience_b", "partial_a", "partial_b", "worded_a", "worded_b"),
-    *("edge_a", "edge_b", "quality", "background", "scatter"),
+    *("edge_a", "edge_b", "quality", "background"),
 )
 COSINES = ("topic_a", "topic_b")
 COUNTS = ("occurs_a", "occurs_b", "frequency")
@@ -68,8 +68,8 @@ class Problem:
     frequency: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Documents that hold the phrase."""
     quality: Floats = field(default_factory=lambda: np.zeros(0))
-    scatter: Floats = field(default_factory=lambda: np.zeros(0))
-    """How unlike each other the documents that hold it are: 1 less their mean cosine among the topics."""
+    nearness: float = 1.0
+    """Cosine of both sides' places among the topics; 0: they have as much to do with each other as any two texts."""
     documents: int = 0
     """Documents of the corpus."""
     word_frequency: Callable[[str], int] = _unknown
@@ -130,9 +130,11 @@ class Ranked:
     index: Indices
     score: Floats
     telling: int | None = None
-    """How many of the first tell a reader something; the rest is obvious. None: all."""
+    """How many of the first tell a reader something; None: all."""
     filling: int | None = None
     """How many of the first may fill up a short list; the rest stands only in place of nothing. None: all."""
+    filled: bool = True
+    """Whether it is to be filled up at all: two texts that have nothing to do with each other share nothing."""
 
     def __len__(self) -> int:
         return self.index.size

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.phrases.topics import DIMENSIONS, PhrasePlaces, Topics, learn_topics, placed, scatter
+from indexer.phrases.topics import DIMENSIONS, PhrasePlaces, Topics, learn_topics, placed
 
 Ints = NDArray[np.int64]
 FIELDS = 4
@@ -125,12 +125,3 @@ def test_a_phrase_stands_in_the_middle_of_its_documents() -> None:
     assert np.allclose(means[2], stands[3], atol=1e-3)
     assert (means[1] == 0).all()
     assert means.dtype == np.float16
-
-
-def test_scatter_is_what_is_left_of_the_mean_cosine_of_every_two_texts() -> None:
-    places = np.random.default_rng(4).standard_normal((6, 5))
-    places /= np.linalg.norm(places, axis=1, keepdims=True)
-    every_two = [float(one @ other) for i, one in enumerate(places) for other in places[:i]]
-    means = np.stack([places.mean(axis=0), places[0], np.zeros(5)])
-    found = scatter(means, np.array([6, 1, 9]))
-    assert found == pytest.approx([1 - np.mean(every_two), 0.0, 0.0]), "of one text, or texts without a place, nothing"

@@ -10,6 +10,7 @@ from indexer.text import tokens_string, words_and_marks
 from tests.worker.conftest import INDEX
 from tests.worker.planted import PHRASES
 from worker.comparer import Comparer
+from worker.core.parameters import DEFAULT
 from worker.evaluate.gold import GoldDocument, Pair, label
 from worker.evaluate.keywords import MAIN, Run, cosine, evaluate_keywords, varied
 
@@ -75,12 +76,12 @@ def test_texts_are_as_alike_as_the_words_they_share(local: Comparer, pairs: list
 
 def test_a_varied_parameter_gives_rows_of_its_own(local: Comparer, pairs: list[Pair]) -> None:
     plain = [Run("cda", "default"), Run("containment", "default")]
-    runs = [*plain, *varied(plain, "cut", [0.16, 50.0])]
+    runs = [*plain, *varied(plain, "cut", [DEFAULT.cut, 50.0])]
     rows = evaluate_keywords(local, INDEX, pairs, runs, resamples=2)["rows"]
     assert [row["name"] for row in rows] == [
         "cda/default",
         "containment",
-        "cda/default cut=0.16",
+        f"cda/default cut={DEFAULT.cut}",
         "cda/default cut=50.0",
     ]
     figures = [row["figures"] for row in rows]
