@@ -59,14 +59,15 @@ def page() -> str:
         "# Comparisons read by two readers",
         "",
         "Ten pairs each of papers, news and Python documentation, printed with the default preset and with the",
-        "paper's, in shuffled order; two readers, who did not know which was which, struck out every phrase that a",
-        "careful reader would. The phrases and verdicts are in `judged.jsonl`; this page is written by",
+        "paper's, and told by an editor who had read both texts (*hand*), in shuffled order; two readers, who did not",
+        "know which was which, struck out every phrase that a careful reader would. Good lists beside the others make",
+        "readers strict. The phrases and verdicts are in `judged.jsonl`; this page is written by",
         "`python -m tests.quality.judged`.",
         "",
         f"| preset | texts | phrases | struck out | struck out of the first {FIRST} |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for preset in ("default", "paper"):
+    for preset in ("default", "paper", "hand"):
         for name in ("papers", "news", "python", ""):
             some = [p for p in every if p.preset == preset and (not name or p.set == name)]
             first = [p for p in some if p.rank <= FIRST]
