@@ -109,7 +109,7 @@ PAPER = Parameters()
 
 DEFAULT = Parameters(
     lambda_=0.0, delta=0.0, kappa=1.0, threshold="log",
-    cut=0.11, word_weight=1.9, topic_weight=2.4, base_weight=0.2,
+    cut=0.16, word_weight=2.2, topic_weight=2.6, base_weight=0.1,
 )  # fmt: skip
 """Ours: no background, relevance learned first, cut in the log domain with other evidence beside the graph's."""
 

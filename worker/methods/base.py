@@ -132,7 +132,7 @@ class Ranked:
     telling: int | None = None
     """How many of the first tell a reader something; None: all."""
     filling: int | None = None
-    """How many of the first may fill up a short list; the rest stands only in place of nothing. None: all."""
+    """How many of the first may fill up a short list; the rest is told only where all is asked for. None: all."""
     filled: bool = True
     """Whether it is to be filled up at all: two texts that have nothing to do with each other share nothing."""
 

@@ -10,18 +10,19 @@ A phrase in both texts is common. For one that a holds and b lacks four kinds of
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
-Lists are ranked by salience, common phrases by that on both sides and by how certain they are, and by how likely a
-reader keeps a phrase (``worth.py``). What most readers strike out stands at the end, where it fills up a short list.
+Lists are ranked by how likely a reader keeps a phrase (``worth.py``). What most readers strike out stands at the end,
+where it fills up a short list.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import compress, pairwise
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
+from indexer.bm25 import phrase_words
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
 from worker.core.parameters import FEW
@@ -43,10 +44,12 @@ class Bar(NamedTuple):
     """... it may fill up a short list."""
 
 
-COMMON, DISTINCT = Bar(0.3, -0.4), Bar(1.8, 1.2)
+COMMON, DISTINCT = Bar(0.3, -0.7), Bar(2.3, 0.5)
 """Two texts share few phrases, and each counts; of what one text alone says there is more than a reader wants."""
 NOTHING = -9.0
 """Worth of what would contradict another list."""
+REPEATED = 0.7
+"""What a phrase loses by a word that its list has told already."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -56,19 +59,15 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     found = measured(problem, ready)
     common = (found.margin >= 0) & problem.candidates
     implied = common & ~problem.shared
-    both = _about(problem) * np.where(implied, chance(found.margin), 1.0)
     worth, pieces = Worth(problem), _pieces(problem, implied)
     sides = [
-        _rank(problem, own & ~common, _known(problem, salience), np.where(pieces, NOTHING, odds), DISTINCT)
-        for own, salience, odds in (
-            (problem.in_a, problem.salience_a, worth.distinct_a()),
-            (problem.in_b, problem.salience_b, worth.distinct_b()),
-        )
+        _rank(problem, own & ~common, np.where(pieces, NOTHING, _once(problem, own & ~common, odds)), DISTINCT)
+        for own, odds in ((problem.in_a, worth.distinct_a()), (problem.in_b, worth.distinct_b()))
     ]
     return replace(
         found,
         common=replace(
-            _rank(problem, common, both, worth.common(implied, found.margin), COMMON), filled=problem.nearness >= 0
+            _rank(problem, common, worth.common(implied, found.margin), COMMON), filled=problem.nearness >= 0
         ),
         distinct_a=sides[0],
         distinct_b=sides[1],
@@ -130,6 +129,17 @@ def _pieces(problem: Problem, implied: Flags) -> Flags:
     return np.array([any(f" {phrase} " in whole for whole in wholes) for phrase in problem.phrases], dtype=bool)
 
 
+def _once(problem: Problem, chosen: Flags, worth: Floats) -> Floats:
+    """Less for what repeats a word of a phrase that stands before it: a list is to tell one thing after the other."""
+    told: set[str] = set()
+    repeats = np.zeros(len(worth), dtype=bool)
+    for i in ranked(problem.phrases, chosen, chance(worth)).index.tolist():
+        words = phrase_words(problem.phrases[i])
+        repeats[i] = not told.isdisjoint(words)
+        told.update(words)
+    return worth - REPEATED * repeats
+
+
 def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
     """Relevance alone, or with lambda that of the joint problem."""
     p, calibration = problem.parameters, ready.calibration
@@ -139,29 +149,7 @@ def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
     return solution.f, int(solution.inner[0]), int(solution.outer[0])
 
 
-def _about(problem: Problem) -> Floats:
-    """How much both sides are about each phrase, in [0, 1]: the larger salience counts twice the smaller."""
-    a, b = problem.salience_a, problem.salience_b
-    return np.asarray((2 * np.maximum(a, b) + np.minimum(a, b)) / 3, dtype=np.float64)
-
-
-def _known(problem: Problem, salience: Floats) -> Floats:
-    """Salience, a little lower for a phrase that hardly any other document has: it says nothing to a reader."""
-    spread = np.sqrt(np.log(2.0 + problem.frequency))
-    return np.asarray(salience * spread / max(float(spread.max(initial=1.0)), 1.0), dtype=np.float64)
-
-
-def _rank(problem: Problem, chosen: Flags, score: Floats, worth: Floats, bar: Bar) -> Ranked:
-    """By score and worth, in three tiers: what tells a reader something, what may fill up a short list, the rest."""
-    kept = score * chance(worth)
-    tiers: list[Ranked] = []
-    for above, below in pairwise((np.inf, *bar, -np.inf)):
-        lowest = min([1.0, *(float(tier.score[-1]) for tier in tiers if len(tier))])
-        tiers.append(ranked(problem.phrases, chosen & (worth < above) & (worth >= below), kept * lowest))
-    first, second, _ = map(len, tiers)
-    return Ranked(
-        np.concatenate([tier.index for tier in tiers]),
-        np.concatenate([tier.score for tier in tiers]),
-        telling=first,
-        filling=first + second,
-    )
+def _rank(problem: Problem, chosen: Flags, worth: Floats, bar: Bar) -> Ranked:
+    """By worth: what tells a reader something, what may fill up a short list, the rest."""
+    telling, filling = (int((chosen & (worth >= least)).sum()) for least in bar)
+    return replace(ranked(problem.phrases, chosen, chance(worth)), telling=telling, filling=filling)

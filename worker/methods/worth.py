@@ -1,37 +1,40 @@
 """How likely a reader keeps a phrase that a list shows: log odds.
 
-Two readers read 120 comparisons and struck out what a careful reader would, about 4,000 phrases in all. A logistic
-regression on five figures tells what they struck out as well as one on thirty did:
+Readers struck out what a careful reader would of 150 comparisons, about 4,900 phrases in all, and an editor wrote lists
+of thirty by hand. The same seven figures tell what readers keep and what an editor chooses:
 
-* quality, as the miner gave it: fragments have little;
+* its weight in the text, BM25, as the graph has it: rare words, said again. A phrase that is a piece of another has none;
+* how close the text stands to the documents that hold it: what a text only mentions is at home elsewhere;
+* salience, quality and how often the text says it;
 * several words: one by itself says less;
-* how often the text says it: what it is about, it says again;
-* rarity: what very many documents hold tells little of two. Readers mind that half as much as it is weighed here;
-* how much of it the other text holds in some form, where it is to set a text apart.
+* rarity: what very many documents hold tells little of two.
 
-A phrase that one text lacks is kept by who believes that the text is about it all the same: by the evidence for it, by
-how much of it the text does hold, and by how much the other text is about it. Of what one says in passing nobody
-believes that both are about it.
+What is to set a text apart is worth less the more of it the other text holds in some form. A phrase that one text lacks
+is kept by who believes that the text is about it all the same: by the evidence for it, by how close the text stands to
+its documents, by how much of it the text does hold, and by how much the other text is about it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.bm25 import phrase_words
+from indexer.bm25 import idf, phrase_words
 from worker.core.graph import Flags, Floats, Indices
 from worker.core.seeds import Side
 from worker.methods.base import Problem
 
-QUALITY, SEVERAL, COUNT, RARITY, SAID = 1.2, 1.4, 1.0, 0.6, -2.5
-"""Weights of the five; quality, count and rarity are logarithms."""
-USUAL = -2.55
-"""The odds of a phrase of which all five are 0."""
-IMPLIED, MARGIN, WORDED, SALIENT = 0.05, 0.5, 1.2, 1.0
-"""The odds of an implied phrase at the cut that one text is all about and the other holds nothing of, and what evidence
-above the cut, wording and salience (a logarithm) add."""
+WEIGHT, TOPIC, SALIENCE, QUALITY, COUNT, SEVERAL, RARITY = 2.0, 2.0, 0.4, 1.2, 0.8, 1.0, 0.35
+"""Of the seven; salience, quality, count and rarity are logarithms."""
+USUAL = -2.1
+"""The odds of a phrase of which all seven are 0."""
+SAID = -1.6
+"""What a distinct phrase loses that the other text holds all of, in other words."""
+IMPLIED, BELIEVED, NEAR, WORDED = -2.9, 0.2, 2.0, 2.2
+"""The odds of an implied phrase at the cut, and what evidence above the cut, closeness and wording add to what speaks
+for any phrase."""
 _PASSING = 0.1
 """What is less salient in a set is said by few of its documents."""
 _POOR, _SLIGHT = 0.05, 0.02
@@ -42,47 +45,75 @@ LONG = 1000
 """A text of more words holds nearly any."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """One side; every array has shape (P,)."""
+
+    edge: Floats
+    topic: Floats
+    salience: Floats
+    occurs: Indices
+    worded: Floats
+    tokens: Sequence[str]
+    side: Side
+
+    @property
+    def size(self) -> int:
+        return max(len(self.side.columns), 1)
+
+    def own(self, rarest: float) -> Floats:
+        """What speaks for each phrase in the text itself; ``rarest`` is the idf of a word of one document."""
+        weight = self.edge / (self.size * rarest)
+        about = SALIENCE * _log(self.salience, _SLIGHT) + COUNT * np.log(self._times())
+        return np.asarray(WEIGHT * weight + TOPIC * self.topic + about, dtype=np.float64)
+
+    def _times(self) -> Floats:
+        """How often it is said. In a set that is not counted: what is foremost there, each document says."""
+        if self.size < 2:
+            return np.maximum(self.occurs, 1).astype(np.float64)
+        return np.where(self.salience < _PASSING, _PASSING, self.size * self.salience)
+
+    def nearly_said(self) -> Floats:
+        """Less for what the text holds in part; the words of a long one, or of a set, say nothing."""
+        telling = len(self.tokens) <= LONG and self.size < 2
+        return np.asarray(SAID * self.worded * telling, dtype=np.float64)
+
+
 class Worth:
-    """Of the candidates of one pair; every array has shape (P,)."""
+    """Of the candidates of one pair."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        several = np.array([len(phrase_words(phrase)) > 1 for phrase in problem.phrases], dtype=bool)
-        share = np.minimum((problem.frequency + 1) / (problem.documents + _DOCUMENTS), 1.0)
-        quality = np.log(np.maximum(problem.quality, _POOR))
-        self._anywhere = USUAL + QUALITY * quality + SEVERAL * several - RARITY * np.log(share)
+        p = self._problem = problem
+        self._a = _Text(p.edge_a, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a)
+        self._b = _Text(p.edge_b, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b)
+        share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
+        self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
+        self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])
+        self._rarest = float(idf([1], max(p.documents, 2))[0])
 
     def common(self, implied: Flags, margin: Floats) -> Floats:
         """As phrases of both texts."""
         p = self._problem
-        held, salience = np.minimum(p.worded_a, p.worded_b), np.maximum(p.salience_a, p.salience_b)
-        believed = IMPLIED + MARGIN * margin + WORDED * held + SALIENT * np.log(np.maximum(salience, _SLIGHT))
-        said = np.maximum(_said(p.occurs_a, p.salience_a, p.side_a), _said(p.occurs_b, p.salience_b, p.side_b))
-        return np.where(implied, believed, self._anywhere + said)
+        salience = _log(np.maximum(p.salience_a, p.salience_b), _SLIGHT)
+        near = np.where(p.occurs_b > 0, p.topic_a, p.topic_b)
+        held = np.minimum(p.worded_a, p.worded_b)
+        believed = IMPLIED + BELIEVED * margin + NEAR * near + WORDED * held + SALIENCE * salience
+        both = USUAL + self._several + (self._a.own(self._rarest) + self._b.own(self._rarest)) / 2
+        return self._anywhere + np.where(implied, believed, both)
 
     def distinct_a(self) -> Floats:
         """As phrases that set a apart."""
-        p = self._problem
-        said = _said(p.occurs_a, p.salience_a, p.side_a)
-        return self._anywhere + said + _nearly_said(p.worded_b, p.tokens_b, p.side_b)
+        return self._apart(self._a, self._b)
 
     def distinct_b(self) -> Floats:
-        p = self._problem
-        said = _said(p.occurs_b, p.salience_b, p.side_b)
-        return self._anywhere + said + _nearly_said(p.worded_a, p.tokens_a, p.side_a)
+        return self._apart(self._b, self._a)
+
+    def _apart(self, text: _Text, other: _Text) -> Floats:
+        return USUAL + self._anywhere + self._several + text.own(self._rarest) + other.nearly_said()
 
 
-def _said(occurs: Indices, salience: Floats, side: Side) -> Floats:
-    """More for what a text says again. In a set that is not counted: what is foremost there, each document says."""
-    size = len(side.columns)
-    times = np.maximum(occurs, 1) if size < 2 else np.where(salience < _PASSING, _PASSING, size * salience)
-    return np.asarray(COUNT * np.log(times), dtype=np.float64)
-
-
-def _nearly_said(worded: Floats, tokens: Sequence[str], side: Side) -> Floats:
-    """Less for what the text holds in part; the words of a long one, or of a set, say nothing."""
-    telling = len(tokens) <= LONG and len(side.columns) < 2
-    return np.asarray(SAID * worded * telling, dtype=np.float64)
+def _log(values: Floats, least: float) -> Floats:
+    return np.asarray(np.log(np.maximum(values, least)), dtype=np.float64)
 
 
 def chance(odds: Floats) -> Floats:

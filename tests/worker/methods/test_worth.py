@@ -12,8 +12,8 @@ from tests.worker.methods.problems import problem_of
 from worker.core.parameters import Parameters
 from worker.core.seeds import Side
 from worker.methods import Problem, method
-from worker.methods.calibrated import COMMON, DISTINCT
-from worker.methods.worth import IMPLIED, LONG, MARGIN, WORDED, Worth, chance
+from worker.methods.calibrated import COMMON, DISTINCT, NOTHING, REPEATED
+from worker.methods.worth import BELIEVED, LONG, NEAR, QUALITY, WORDED, Worth, chance
 
 TEXTS = ["web graph link analysis", "page rank crawl index", "web graph crawl", "noise words", "link noise"]
 PHRASES = ["web graph", "link analysis", "crawl"]
@@ -33,12 +33,27 @@ def first(problem: Problem, **changed: Any) -> float:
     return float(Worth(replace(problem, **arrays)).distinct_a()[0])
 
 
-def test_a_phrase_is_worth_more_by_quality_by_repetition_by_rarity_and_by_being_several_words(problem: Problem) -> None:
-    usual = first(problem)
-    assert first(problem, quality=0.1) < usual < first(problem, quality=0.9)
-    assert first(problem, occurs_a=4) > usual
-    assert first(problem, frequency=900) < usual
-    assert Worth(problem).distinct_b()[2] < usual, "one word"
+@pytest.mark.parametrize(
+    ("figure", "less", "more"),
+    [
+        ("quality", 0.1, 0.9),
+        ("occurs_a", 1, 4),
+        ("frequency", 900, 9),
+        ("edge_a", 0.0, 12.0),
+        ("topic_a", -0.2, 0.6),
+        ("salience_a", 0.1, 1.0),
+    ],
+)
+def test_a_phrase_is_worth_more_the_more_a_text_is_about_it(
+    problem: Problem, figure: str, less: float, more: float
+) -> None:
+    assert first(problem, **{figure: less}) < first(problem, **{figure: more})
+
+
+def test_several_words_are_worth_more_than_one(problem: Problem) -> None:
+    same = replace(problem, occurs_a=np.ones(3), edge_a=np.ones(3), salience_a=np.ones(3), frequency=np.ones(3))
+    several, _, one = Worth(same).distinct_a()
+    assert one < several
 
 
 def test_what_the_other_text_nearly_says_sets_nothing_apart_unless_that_holds_any_word(problem: Problem) -> None:
@@ -50,19 +65,23 @@ def test_what_the_other_text_nearly_says_sets_nothing_apart_unless_that_holds_an
 
 
 def test_an_implied_phrase_is_worth_what_speaks_for_it(problem: Problem) -> None:
-    implied, margin = np.array([True, True, False]), np.array([0.0, 2.0, 2.0])
-    held = replace(problem, worded_a=np.ones(3), worded_b=np.array([0.0, 1.0, 1.0]))
-    worth = Worth(held).common(implied, margin)
-    assert worth[:2].tolist() == pytest.approx([IMPLIED, IMPLIED + 2 * MARGIN + WORDED])
-    passing = Worth(replace(held, salience_a=held.salience_a / 10)).common(implied, margin)
-    assert passing[0] < worth[0] - 2, "what one text says in passing both are not about"
-    assert worth[2] == pytest.approx(Worth(held).common(np.zeros(3, dtype=bool), margin)[2])
+    implied, margin = np.ones(3, dtype=bool), np.zeros(3)
+    lacked = replace(problem, occurs_a=np.ones(3), occurs_b=np.zeros(3), topic_a=np.zeros(3), worded_a=np.ones(3))
+    usual = Worth(lacked).common(implied, margin)
+    assert Worth(lacked).common(implied, margin + 1) == pytest.approx(usual + BELIEVED)
+    assert Worth(replace(lacked, topic_b=np.ones(3))).common(implied, margin) == pytest.approx(usual + NEAR)
+    assert Worth(replace(lacked, topic_a=np.ones(3))).common(implied, margin) == pytest.approx(usual), "who holds it"
+    held = replace(lacked, worded_b=np.ones(3))
+    assert (Worth(held).common(implied, margin) - usual)[0] == pytest.approx(WORDED * (1 - problem.worded_b[0]))
+    passing = replace(lacked, salience_a=lacked.salience_a / 10, salience_b=lacked.salience_b / 10)
+    assert (Worth(passing).common(implied, margin) < usual).all(), "what one says in passing both are not about"
 
 
 def test_what_a_set_is_about_is_worth_more_than_what_a_few_of_its_documents_say(problem: Problem) -> None:
     several = replace(problem, side_a=Side((0, 2, 3)))
-    assert first(several, salience_a=1.0) == pytest.approx(first(problem, occurs_a=3)), "each document says it"
-    assert first(several, salience_a=0.05) < first(problem) - 2
+    every = first(several, salience_a=1.0, edge_a=9.0)
+    assert every == pytest.approx(first(problem, salience_a=1.0, occurs_a=3, edge_a=3.0)), "each document says it"
+    assert first(several, salience_a=0.05) < first(problem, salience_a=0.05) - 1
 
 
 def test_a_corpus_of_few_documents_says_little_of_what_is_rare(problem: Problem) -> None:
@@ -73,19 +92,33 @@ def test_a_corpus_of_few_documents_says_little_of_what_is_rare(problem: Problem)
 
 
 def test_lists_begin_with_what_tells_something_and_end_with_what_stands_for_nothing(problem: Problem) -> None:
-    poor = method("cda").sort(replace(problem, quality=np.array([0.5, 0.01, 0.5]))).distinct_a
-    assert (len(poor), poor.telling, poor.filling) == (2, 1, 1)
-    rich = method("cda").sort(problem).distinct_a
-    assert (len(rich), rich.telling, rich.filling) == (2, 2, 2)
+    assert NOTHING < DISTINCT.filling < DISTINCT.telling and COMMON.filling < COMMON.telling
     assert COMMON.telling < DISTINCT.telling, "two texts share few phrases"
-    assert (np.diff(poor.score) <= 0).all()
+    worth = Worth(problem).distinct_a()
+    raised = problem.quality * np.exp((DISTINCT.telling + 0.1 - worth) / QUALITY)
+    rich = method("cda").sort(replace(problem, quality=raised)).distinct_a
+    assert (len(rich), rich.telling, rich.filling) == (2, 2, 2)
+    poor = method("cda").sort(replace(problem, quality=raised * [1.0, 0.0, 1.0])).distinct_a
+    assert (len(poor), poor.telling, poor.filling) == (2, 1, 1)
+    assert poor.score == pytest.approx(sorted(poor.score, reverse=True))
+
+
+def test_a_phrase_that_repeats_a_word_of_its_list_loses_worth() -> None:
+    told = problem_of(
+        ["web graph web page", "noise", "web graph", "web page"], ["web graph", "web page"], parameters=NOT_COMMON
+    )
+    odds = Worth(told).distinct_a()
+    found = method("cda").sort(told).distinct_a
+    best, other = np.argsort(-odds, kind="stable")
+    assert found.index.tolist() == [best, other]
+    assert found.score == pytest.approx(chance(np.array([odds[best], odds[other] - REPEATED])))
+
+
+def test_odds_become_a_chance() -> None:
+    assert chance(np.array([0.0, 50.0, -1000.0])) == pytest.approx([0.5, 1.0, 0.0])
 
 
 def test_two_texts_that_have_nothing_to_do_with_each_other_share_no_more_than_tells_something(problem: Problem) -> None:
     assert method("cda").sort(replace(problem, nearness=0.1)).common.filled
     assert not method("cda").sort(replace(problem, nearness=-0.1)).common.filled
     assert method("cda").sort(replace(problem, nearness=-0.1)).distinct_a.filled
-
-
-def test_odds_become_chances() -> None:
-    assert chance(np.array([-1e9, 0.0, 1e9])).tolist() == pytest.approx([0.0, 0.5, 1.0])
