@@ -104,9 +104,11 @@ def _seed(columns: NDArray[np.int64], whole: bool) -> Seed:
 
 
 def _nearness(a: Resolved, b: Resolved) -> float:
-    """Cosine of where both sides stand among the topics; 1 where that is not known."""
+    """Cosine of where two texts stand among the topics; 1 where that is not known, or of sets: those are about much,
+    and of two halves of a corpus one stands opposite the other, however alike they are."""
     (one, length), (other, size) = a.middle, b.middle
-    return float(one @ other) / (length * size) if min(length, size) > _NOWHERE else 1.0
+    several = len(a.documents) > 1 or len(b.documents) > 1
+    return 1.0 if several or min(length, size) <= _NOWHERE else float(one @ other) / (length * size)
 
 
 def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np.float64]]:

@@ -36,9 +36,3 @@ def test_a_capped_list_is_filled_so_far(telling: int, filling: int, common: int,
     assert shown(telling, filling, cap=5, where="distinct") == distinct
     assert shown(telling, filling, cap=1) == min(common, 1)
     assert shown(telling, filling, cap=0) == len(PHRASES), "without a cap all are told"
-
-
-def test_where_two_texts_have_nothing_to_do_with_each_other_nothing_is_filled_up() -> None:
-    ranked = Ranked(np.arange(6), np.ones(6), telling=1, filling=3, filled=False)
-    assert [phrase for phrase, _ in Folder(model()).fold(PHRASES, wanted(ranked, 5, "common"))] == PHRASES[:1]
-    assert len(Folder(model()).fold(PHRASES, wanted(ranked, 0, "common"))) == len(PHRASES)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from worker.answer import Comparison, Entry
 from worker.comparer import Comparer
@@ -59,7 +60,7 @@ def evaluate_keywords(
     model = comparer.engine.open(index).model
     often = np.flatnonzero(model.frequency > FREQUENT * model.documents)
     frequent = frozenset(model.phrases[int(i)] for i in often)
-    cosines = [cosine(comparer, index, pair) for pair in pairs]
+    bands = _bands(pairs, [cosine(comparer, index, pair) for pair in pairs])
     tallies = {run.name: Tally() for run in runs}
     steps = {run.name: (0, 0) for run in runs}
     for done, pair in enumerate(pairs):
@@ -74,11 +75,22 @@ def evaluate_keywords(
     return {
         "pairs": len(pairs),
         "labels": _label_counts(pairs),
-        "rows": [_row(run, tallies, cosines, resamples, seed) | _steps(*steps[run.name]) for run in runs],
+        "rows": [_row(run, tallies, bands, resamples, seed) | _steps(*steps[run.name]) for run in runs],
     }
 
 
-def _row(run: Run, tallies: dict[str, Tally], cosines: list[float], resamples: int, seed: int) -> dict[str, Any]:
+def _bands(pairs: Sequence[Pair], cosines: Sequence[float]) -> dict[str, NDArray[np.float64]]:
+    """Which pairs, 1 or 0, shape (pairs,), belong to each band: by how alike the texts are, and by whether a keyword of
+    both stands in both. Where one does, hardly any other keyword is of both; where none does, another must be."""
+    openly = ["surface" in pair.labels.values() for pair in pairs]
+    bands = {f"{low:g}-{min(high, 1):g}": [low <= c < high for c in cosines] for low, high in BANDS}
+    bands |= {"a keyword in both texts": openly, "no keyword in both texts": [not shared for shared in openly]}
+    return {name: np.array(members, dtype=np.float64) for name, members in bands.items() if any(members)}
+
+
+def _row(
+    run: Run, tallies: dict[str, Tally], bands: dict[str, NDArray[np.float64]], resamples: int, seed: int
+) -> dict[str, Any]:
     tally, base = tallies[run.name], tallies.get("containment")
     drawn = tally.samples(resamples, seed)
     row: dict[str, Any] = {"name": run.name, "method": run.method, "preset": run.preset, "changes": dict(run.changes)}
@@ -88,11 +100,7 @@ def _row(run: Run, tallies: dict[str, Tally], cosines: list[float], resamples: i
         against = base.samples(resamples, seed)
         gaps = [one["macro_f1"] - other["macro_f1"] for one, other in zip(drawn, against, strict=True)]
         row["above_containment"] = interval(gaps)
-    row["bands"] = {
-        f"{low:g}-{min(high, 1):g}": tally.figures(np.array([float(low <= c < high) for c in cosines]))
-        for low, high in BANDS
-        if any(low <= c < high for c in cosines)
-    }
+    row["bands"] = {name: tally.figures(members) for name, members in bands.items()}
     return row
 
 

@@ -47,7 +47,11 @@ def _keywords(name: str, one: dict[str, Any], ahead: dict[str, bool], chance: di
     yield from ("", "Shown:", "")
     yield from _figures(one["rows"], SHOWING)
     if ours:
-        yield from ("", f"{OURS} by cosine of the pair, and on random pairs:", "")
+        yield from (
+            "",
+            f"{OURS} by cosine of the pair, by whether a keyword of both stands in both texts, and on random pairs:",
+            "",
+        )
         rows = [{"name": band, "figures": figures} for band, figures in ours["bands"].items()]
         rows += [{**row, "name": "random"} for row in chance["rows"] if row["name"] == OURS]
         yield from _figures(rows, MAIN, "pairs")

@@ -69,7 +69,7 @@ class Problem:
     """Documents that hold the phrase."""
     quality: Floats = field(default_factory=lambda: np.zeros(0))
     nearness: float = 1.0
-    """Cosine of both sides' places among the topics; 0: they have as much to do with each other as any two texts."""
+    """Cosine of two texts' places among the topics; 0: they have as much in common as any two. 1 for sets."""
     documents: int = 0
     """Documents of the corpus."""
     word_frequency: Callable[[str], int] = _unknown
@@ -133,8 +133,6 @@ class Ranked:
     """How many of the first tell a reader something; None: all."""
     filling: int | None = None
     """How many of the first may fill up a short list; the rest is told only where all is asked for. None: all."""
-    filled: bool = True
-    """Whether it is to be filled up at all: two texts that have nothing to do with each other share nothing."""
 
     def __len__(self) -> int:
         return self.index.size

@@ -44,7 +44,7 @@ class Bar(NamedTuple):
     """... it may fill up a short list."""
 
 
-COMMON, DISTINCT = Bar(0.3, -0.7), Bar(2.3, 0.5)
+COMMON, DISTINCT = Bar(0.2, -0.8), Bar(2.3, 0.5)
 """Two texts share few phrases, and each counts; of what one text alone says there is more than a reader wants."""
 NOTHING = -9.0
 """Worth of what would contradict another list."""
@@ -60,17 +60,12 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     common = (found.margin >= 0) & problem.candidates
     implied = common & ~problem.shared
     worth, pieces = Worth(problem), _pieces(problem, implied)
-    sides = [
-        _rank(problem, own & ~common, np.where(pieces, NOTHING, _once(problem, own & ~common, odds)), DISTINCT)
-        for own, odds in ((problem.in_a, worth.distinct_a()), (problem.in_b, worth.distinct_b()))
-    ]
+    alone_a, alone_b = problem.in_a & ~common, problem.in_b & ~common
     return replace(
         found,
-        common=replace(
-            _rank(problem, common, worth.common(implied, found.margin), COMMON), filled=problem.nearness >= 0
-        ),
-        distinct_a=sides[0],
-        distinct_b=sides[1],
+        common=_rank(problem, common, worth.common(implied, found.margin), COMMON),
+        distinct_a=_rank(problem, alone_a, np.where(pieces, NOTHING, worth.distinct_a()), DISTINCT),
+        distinct_b=_rank(problem, alone_b, np.where(pieces, NOTHING, worth.distinct_b()), DISTINCT),
     )
 
 
@@ -151,5 +146,6 @@ def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
 
 def _rank(problem: Problem, chosen: Flags, worth: Floats, bar: Bar) -> Ranked:
     """By worth: what tells a reader something, what may fill up a short list, the rest."""
-    telling, filling = (int((chosen & (worth >= least)).sum()) for least in bar)
-    return replace(ranked(problem.phrases, chosen, chance(worth)), telling=telling, filling=filling)
+    odds = _once(problem, chosen, worth)
+    telling, filling = (int((chosen & (odds >= least)).sum()) for least in bar)
+    return replace(ranked(problem.phrases, chosen, chance(odds)), telling=telling, filling=filling)

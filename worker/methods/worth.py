@@ -3,7 +3,7 @@
 Readers struck out what a careful reader would of 150 comparisons, about 4,900 phrases in all, and an editor wrote lists
 of thirty by hand. The same seven figures tell what readers keep and what an editor chooses:
 
-* its weight in the text, BM25, as the graph has it: rare words, said again. A phrase that is a piece of another has none;
+* its weight in the text, BM25, as the graph has it: rare words, said again. What is a piece of another phrase has none;
 * how close the text stands to the documents that hold it: what a text only mentions is at home elsewhere;
 * salience, quality and how often the text says it;
 * several words: one by itself says less;
@@ -32,9 +32,12 @@ USUAL = -2.1
 """The odds of a phrase of which all seven are 0."""
 SAID = -1.6
 """What a distinct phrase loses that the other text holds all of, in other words."""
-IMPLIED, BELIEVED, NEAR, WORDED = -2.9, 0.2, 2.0, 2.2
+IMPLIED, BELIEVED, NEAR, WORDED = -2.7, 0.2, 2.0, 2.2
 """The odds of an implied phrase at the cut, and what evidence above the cut, closeness and wording add to what speaks
 for any phrase."""
+APART, TOGETHER = 5.0, 0.25
+"""What a common phrase loses for each unit of cosine by which the two texts stand further apart than that: what such
+texts both say is an accident."""
 _PASSING = 0.1
 """What is less salient in a set is said by few of its documents."""
 _POOR, _SLIGHT = 0.05, 0.02
@@ -99,7 +102,8 @@ class Worth:
         held = np.minimum(p.worded_a, p.worded_b)
         believed = IMPLIED + BELIEVED * margin + NEAR * near + WORDED * held + SALIENCE * salience
         both = USUAL + self._several + (self._a.own(self._rarest) + self._b.own(self._rarest)) / 2
-        return self._anywhere + np.where(implied, believed, both)
+        apart = APART * min(p.nearness - TOGETHER, 0.0)
+        return np.asarray(self._anywhere + apart + np.where(implied, believed, both), dtype=np.float64)
 
     def distinct_a(self) -> Floats:
         """As phrases that set a apart."""
@@ -109,7 +113,8 @@ class Worth:
         return self._apart(self._b, self._a)
 
     def _apart(self, text: _Text, other: _Text) -> Floats:
-        return USUAL + self._anywhere + self._several + text.own(self._rarest) + other.nearly_said()
+        own = text.own(self._rarest) + other.nearly_said()
+        return np.asarray(USUAL + self._anywhere + self._several + own, dtype=np.float64)
 
 
 def _log(values: Floats, least: float) -> Floats:

@@ -49,6 +49,17 @@ def test_every_run_is_a_row_over_the_same_pairs(local: Comparer, pairs: list[Pai
         assert all(0 <= figures["surface_recall"] <= 1 for figures in row["bands"].values())
 
 
+def test_pairs_are_told_apart_by_whether_a_keyword_of_both_stands_in_both(local: Comparer, pairs: list[Pair]) -> None:
+    openly = [pair for pair in pairs if "surface" in pair.labels.values()]
+    others = [pair for pair in pairs if pair not in openly]
+    assert openly and others
+    run = Run("cda", "default")
+    (row,) = evaluate_keywords(local, INDEX, pairs, [run], resamples=2)["rows"]
+    for name, some in (("a keyword in both texts", openly), ("no keyword in both texts", others)):
+        (alone,) = evaluate_keywords(local, INDEX, some, [run], resamples=2)["rows"]
+        assert row["bands"][name] == pytest.approx(alone["figures"])
+
+
 def test_containment_finds_all_that_both_texts_hold_and_nothing_implied(local: Comparer, pairs: list[Pair]) -> None:
     (row,) = evaluate_keywords(local, INDEX, pairs, [Run("containment", "default")], resamples=2)["rows"]
     assert row["figures"]["surface_recall"] == 1.0

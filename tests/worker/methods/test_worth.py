@@ -13,7 +13,7 @@ from worker.core.parameters import Parameters
 from worker.core.seeds import Side
 from worker.methods import Problem, method
 from worker.methods.calibrated import COMMON, DISTINCT, NOTHING, REPEATED
-from worker.methods.worth import BELIEVED, LONG, NEAR, QUALITY, WORDED, Worth, chance
+from worker.methods.worth import APART, BELIEVED, LONG, NEAR, QUALITY, TOGETHER, WORDED, Worth, chance
 
 TEXTS = ["web graph link analysis", "page rank crawl index", "web graph crawl", "noise words", "link noise"]
 PHRASES = ["web graph", "link analysis", "crawl"]
@@ -118,7 +118,12 @@ def test_odds_become_a_chance() -> None:
     assert chance(np.array([0.0, 50.0, -1000.0])) == pytest.approx([0.5, 1.0, 0.0])
 
 
-def test_two_texts_that_have_nothing_to_do_with_each_other_share_no_more_than_tells_something(problem: Problem) -> None:
-    assert method("cda").sort(replace(problem, nearness=0.1)).common.filled
-    assert not method("cda").sort(replace(problem, nearness=-0.1)).common.filled
-    assert method("cda").sort(replace(problem, nearness=-0.1)).distinct_a.filled
+def test_what_two_texts_say_that_have_nothing_to_do_with_each_other_is_worth_less(problem: Problem) -> None:
+    implied, margin = np.array([True, False, False]), np.zeros(3)
+
+    def worth(nearness: float) -> list[float]:
+        return Worth(replace(problem, nearness=nearness)).common(implied, margin).tolist()
+
+    assert worth(1.0) == worth(TOGETHER)
+    assert worth(TOGETHER - 0.2) == pytest.approx([odds - 0.2 * APART for odds in worth(1.0)])
+    assert first(replace(problem, nearness=-1.0)) == first(problem), "what sets one apart does not"

@@ -1,0 +1,31 @@
+"""What is known of a pair as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexer.engines.base import Engine
+from tests.worker.conftest import INDEX
+from worker.analysers import Analysers
+from worker.posing import _nearness
+from worker.resolve import Limits, Resolved, resolve
+from worker.sides import Side
+
+
+def sides(engine: Engine, *asked: str) -> list[Resolved]:
+    reader = engine.open(INDEX)
+    return resolve(reader, [Side.from_text(side) for side in asked], limits=Limits(), analyser=Analysers().of(reader))
+
+
+def test_two_texts_are_as_near_as_their_places_among_the_topics(embedded: Engine) -> None:
+    a, b = sides(embedded, "d0000", "d0006")
+    assert _nearness(a, b) == pytest.approx(float(a.places[0] @ b.places[0])) != 1.0
+    assert _nearness(a, a) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("other", ["ids:d0006,d0012", "text:xyzzy plugh"])
+def test_of_sets_and_of_texts_without_a_known_word_nothing_is_held_against_what_they_share(
+    embedded: Engine, other: str
+) -> None:
+    a, b = sides(embedded, "d0000", other)
+    assert _nearness(a, b) == _nearness(b, a) == 1.0
