@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.bm25 import idf, phrase_words
+from indexer.documents import PAIR
 from worker.core.graph import Flags, Floats, Indices
 from worker.core.seeds import Side
 from worker.methods.base import Problem
@@ -87,8 +88,9 @@ class Worth:
 
     def __init__(self, problem: Problem) -> None:
         p = self._problem = problem
-        self._a = _Text(p.edge_a, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a)
-        self._b = _Text(p.edge_b, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b)
+        members = np.array([1 + (PAIR in phrase) for phrase in p.phrases])  # a pair weighs what its members do
+        self._a = _Text(p.edge_a / members, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a)
+        self._b = _Text(p.edge_b / members, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b)
         share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
         self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
         self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])

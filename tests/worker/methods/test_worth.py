@@ -127,3 +127,8 @@ def test_what_two_texts_say_that_have_nothing_to_do_with_each_other_is_worth_les
     assert worth(1.0) == worth(TOGETHER)
     assert worth(TOGETHER - 0.2) == pytest.approx([odds - 0.2 * APART for odds in worth(1.0)])
     assert first(replace(problem, nearness=-1.0)) == first(problem), "what sets one apart does not"
+
+
+def test_a_pair_weighs_what_its_members_do(problem: Problem) -> None:
+    paired = replace(problem, phrases=["web@@graph", *problem.phrases[1:]], edge_a=2 * problem.edge_a)
+    assert Worth(paired).distinct_a()[0] == pytest.approx(first(problem))
