@@ -80,6 +80,7 @@ def _of_side(
         "salience": np.array([side.salience.get(p, 0.0) for p in found.phrases]),
         "occurs": occurs,
         "edge": edges.sum(axis=1),
+        "held": np.count_nonzero(edges, axis=1),
         "worded": worded,
     }
     if weighed:

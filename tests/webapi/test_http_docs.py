@@ -28,7 +28,7 @@ from worker.jobs import TIME_LIMIT, WORKER_LOST
 PATH = ROOT / "docs" / "http.md"
 PAGE = PATH.read_text(encoding="utf-8")
 _ANSWER = re.compile(r"(?<=<!-- whole answer -->\n\n```json\n).*?(?=```)", re.DOTALL)
-_QUESTION = {"index": "fields", "a": {"id": "a1"}, "b": {"id": "b1"}, "options": {"cap": 2}}
+_QUESTION = {"index": "fields", "a": {"id": "d0011"}, "b": {"id": "d0035"}, "options": {"cap": 2}}
 _WIDTH = 118
 
 

@@ -18,7 +18,7 @@ FLOATS = (
     *("edge_a", "edge_b", "quality", "background"),
 )
 COSINES = ("topic_a", "topic_b")
-COUNTS = ("occurs_a", "occurs_b", "frequency")
+COUNTS = ("occurs_a", "occurs_b", "held_a", "held_b", "frequency")
 
 
 def _unknown(word: str) -> int:
@@ -41,8 +41,11 @@ class Problem:
     occurs_a: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How often its token sequence stands in the text; in a set, for a method that does not count, whether it does."""
     occurs_b: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    held_a: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """How many of the side's documents have an edge to it."""
+    held_b: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     edge_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """BM25 against the side where it occurs, else 0."""
+    """BM25 against the side where it occurs, else 0; the sum over its documents."""
     edge_b: Floats = field(default_factory=lambda: np.zeros(0))
     partial_a: Floats = field(default_factory=lambda: np.zeros(0))
     """BM25 of its words against the side, whether or not it occurs."""

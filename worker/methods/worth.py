@@ -39,8 +39,6 @@ for any phrase."""
 APART, TOGETHER = 5.0, 0.25
 """What a common phrase loses for each unit of cosine by which the two texts stand further apart than that: what such
 texts both say is an accident."""
-_PASSING = 0.1
-"""What is less salient in a set is said by few of its documents."""
 _POOR, _SLIGHT = 0.05, 0.02
 """Quality, and salience, below this are all one."""
 _DOCUMENTS = 10_000
@@ -54,6 +52,7 @@ class _Text:
     """One side; every array has shape (P,)."""
 
     edge: Floats
+    held: Indices
     topic: Floats
     salience: Floats
     occurs: Indices
@@ -67,15 +66,13 @@ class _Text:
 
     def own(self, rarest: float) -> Floats:
         """What speaks for each phrase in the text itself; ``rarest`` is the idf of a word of one document."""
-        weight = self.edge / (self.size * rarest)
+        weight = self.edge / (np.maximum(self.held, 1) * rarest)
         about = SALIENCE * _log(self.salience, _SLIGHT) + COUNT * np.log(self._times())
         return np.asarray(WEIGHT * weight + TOPIC * self.topic + about, dtype=np.float64)
 
     def _times(self) -> Floats:
-        """How often it is said. In a set that is not counted: what is foremost there, each document says."""
-        if self.size < 2:
-            return np.maximum(self.occurs, 1).astype(np.float64)
-        return np.where(self.salience < _PASSING, _PASSING, self.size * self.salience)
+        """How often it is said; of a set, by how many of its documents (half a one for a piece of other phrases)."""
+        return np.maximum(self.occurs, 1.0) if self.size < 2 else np.maximum(self.held, 0.5)
 
     def nearly_said(self) -> Floats:
         """Less for what the text holds in part; the words of a long one, or of a set, say nothing."""
@@ -89,8 +86,12 @@ class Worth:
     def __init__(self, problem: Problem) -> None:
         p = self._problem = problem
         members = np.array([1 + (PAIR in phrase) for phrase in p.phrases])  # a pair weighs what its members do
-        self._a = _Text(p.edge_a / members, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a)
-        self._b = _Text(p.edge_b / members, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b)
+        self._a = _Text(
+            p.edge_a / members, p.held_a, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a
+        )
+        self._b = _Text(
+            p.edge_b / members, p.held_b, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b
+        )
         share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
         self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
         self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])
