@@ -33,7 +33,7 @@ Progress = Callable[[float, str], None]
 READS_NEIGHBOURS = ("topic_label", "context_fuzzy")
 """Methods that look at the words around a phrase in other documents."""
 READS_COUNTS = ("patent_com",)
-"""Methods that ask how often a phrase occurs; the others, whether it does."""
+"""Methods that ask how often a phrase occurs in a set; the others, whether it does."""
 READS_WEIGHTS = ("string_fuzzy",)
 """Methods that ask what the words of a phrase weigh on a side that need not hold all of it."""
 _TRIES = 3

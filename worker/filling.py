@@ -11,7 +11,7 @@ from worker.methods.base import Ranked
 Where = Literal["common", "distinct"]
 
 LEAST: dict[Where, int] = {"common": 3, "distinct": 1}
-"""Up to how many entries a capped list is filled with what is obvious or doubtful: that both texts hold an obvious
+"""Up to how many entries a capped list is filled with what tells a reader little: that both texts hold an obvious
 phrase is news where they share little else; that one does is not."""
 
 

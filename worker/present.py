@@ -203,6 +203,9 @@ def _why_empty(found: Found) -> NoEvidence:
     for side, letter in ((found.pair.a, "A"), (found.pair.b, "B")):
         if not side.salience:
             return NoEvidence("no-phrases", f"no phrase of the index was found in {letter}: it is empty or too short")
+    sorting = found.sorting
+    if len(sorting.common) or len(sorting.distinct_a) or len(sorting.distinct_b):
+        return NoEvidence("nothing-found", "no phrase tells much of either side; a cap of 0 lists them all")
     return NoEvidence("nothing-found", "no phrase is relevant enough to either side")
 
 

@@ -21,7 +21,7 @@ def summarise(
     first; a side of which there is nothing to say is named only then.
     """
     if not (common or distinct_a or distinct_b):
-        return "Nothing was found that they share or that sets them apart."
+        return "Nothing stands out that they share or that sets them apart."
     name_a, name_b = _names(a, b)
     own = ((name_a, distinct_a), (name_b, distinct_b))
     if common:

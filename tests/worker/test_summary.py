@@ -63,7 +63,7 @@ def test_without_anything_of_their_own_it_says_so() -> None:
 
 
 def test_with_nothing_at_all_it_says_so() -> None:
-    assert summarise(side(), side(), [], [], []) == "Nothing was found that they share or that sets them apart."
+    assert summarise(side(), side(), [], [], []) == "Nothing stands out that they share or that sets them apart."
 
 
 def test_sides_are_called_by_what_they_are_where_that_tells_them_apart() -> None:

@@ -81,7 +81,8 @@ def evaluate_keywords(
 
 def _bands(pairs: Sequence[Pair], cosines: Sequence[float]) -> dict[str, NDArray[np.float64]]:
     """Which pairs, 1 or 0, shape (pairs,), belong to each band: by how alike the texts are, and by whether a keyword of
-    both stands in both. Where one does, hardly any other keyword is of both; where none does, another must be."""
+    both stands in both. Of pairs drawn by a keyword of both, those with one in both texts
+    hardly ever have another."""
     openly = ["surface" in pair.labels.values() for pair in pairs]
     bands = {f"{low:g}-{min(high, 1):g}": [low <= c < high for c in cosines] for low, high in BANDS}
     bands |= {"a keyword in both texts": openly, "no keyword in both texts": [not shared for shared in openly]}

@@ -72,7 +72,7 @@ class Problem:
     """Documents that hold the phrase."""
     quality: Floats = field(default_factory=lambda: np.zeros(0))
     nearness: float = 1.0
-    """Cosine of two texts' places among the topics; 0: they have as much in common as any two. 1 for sets."""
+    """Cosine of two texts' places among the topics; 0: as much in common as any two. 1 for sets or if not known."""
     documents: int = 0
     """Documents of the corpus."""
     word_frequency: Callable[[str], int] = _unknown

@@ -23,6 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from indexer.bm25 import phrase_words
+from indexer.documents import PAIR
+from indexer.phrases.stopwords import ENGLISH
 from worker.core.common import solve_common
 from worker.core.graph import Flags, Floats
 from worker.core.parameters import FEW
@@ -60,12 +62,17 @@ def by_logs(problem: Problem, ready: Prepared) -> Sorting:
     common = (found.margin >= 0) & problem.candidates
     implied = common & ~problem.shared
     worth, pieces = Worth(problem), _pieces(problem, implied)
-    alone_a, alone_b = problem.in_a & ~common, problem.in_b & ~common
+
+    def apart(own: Flags, odds: Floats) -> Ranked:
+        alone = own & ~common
+        return _rank(problem, alone, _less_repeated(problem, alone, np.where(pieces, NOTHING, odds)), DISTINCT)
+
+    both = _less_repeated(problem, common, worth.common(implied, found.margin))
     return replace(
         found,
-        common=_rank(problem, common, worth.common(implied, found.margin), COMMON),
-        distinct_a=_rank(problem, alone_a, np.where(pieces, NOTHING, worth.distinct_a()), DISTINCT),
-        distinct_b=_rank(problem, alone_b, np.where(pieces, NOTHING, worth.distinct_b()), DISTINCT),
+        common=_rank(problem, common, _openly(both, implied), COMMON),
+        distinct_a=apart(problem.in_a, worth.distinct_a()),
+        distinct_b=apart(problem.in_b, worth.distinct_b()),
     )
 
 
@@ -120,18 +127,25 @@ def _base(problem: Problem) -> Floats:
 
 def _pieces(problem: Problem, implied: Flags) -> Flags:
     """What stands within an ``implied`` phrase: that one text alone is about it would contradict that both are."""
-    wholes = [f" {phrase} " for phrase in compress(problem.phrases, implied.tolist())]
+    wholes = [f" {phrase.replace(PAIR, ' , ')} " for phrase in compress(problem.phrases, implied.tolist())]
     return np.array([any(f" {phrase} " in whole for whole in wholes) for phrase in problem.phrases], dtype=bool)
 
 
-def _once(problem: Problem, chosen: Flags, worth: Floats) -> Floats:
+def _openly(worth: Floats, implied: Flags) -> Floats:
+    """Implied phrases, which readers doubt more than their evidence tells, between the bars: they fill up a list that
+    has little that both texts say openly, and stand behind that."""
+    between = COMMON.filling + (COMMON.telling - COMMON.filling) * chance(worth)
+    return np.where(implied & (worth >= COMMON.filling), between, worth)
+
+
+def _less_repeated(problem: Problem, chosen: Flags, worth: Floats) -> Floats:
     """Less for what repeats a word of a phrase that stands before it: a list is to tell one thing after the other."""
     told: set[str] = set()
     repeats = np.zeros(len(worth), dtype=bool)
-    for i in ranked(problem.phrases, chosen, chance(worth)).index.tolist():
-        words = phrase_words(problem.phrases[i])
+    for i in ranked(problem.phrases, chosen, worth).index.tolist():
+        words = set(phrase_words(problem.phrases[i])) - ENGLISH
         repeats[i] = not told.isdisjoint(words)
-        told.update(words)
+        told |= words
     return worth - REPEATED * repeats
 
 
@@ -146,6 +160,6 @@ def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
 
 def _rank(problem: Problem, chosen: Flags, worth: Floats, bar: Bar) -> Ranked:
     """By worth: what tells a reader something, what may fill up a short list, the rest."""
-    odds = _once(problem, chosen, worth)
-    telling, filling = (int((chosen & (odds >= least)).sum()) for least in bar)
-    return replace(ranked(problem.phrases, chosen, chance(odds)), telling=telling, filling=filling)
+    found = ranked(problem.phrases, chosen, worth)
+    telling, filling = (int((found.score >= least).sum()) for least in bar)
+    return Ranked(found.index, chance(found.score), telling=telling, filling=filling)

@@ -16,15 +16,14 @@ its documents, by how much of it the text does hold, and by how much the other t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from indexer.bm25 import idf, phrase_words
 from indexer.documents import PAIR
 from worker.core.graph import Flags, Floats, Indices
-from worker.core.seeds import Side
 from worker.methods.base import Problem
 
 WEIGHT, TOPIC, SALIENCE, QUALITY, COUNT, SEVERAL, RARITY = 2.0, 2.0, 0.4, 1.2, 0.8, 1.0, 0.35
@@ -33,10 +32,10 @@ USUAL = -2.1
 """The odds of a phrase of which all seven are 0."""
 SAID = -1.6
 """What a distinct phrase loses that the other text holds all of, in other words."""
-IMPLIED, BELIEVED, NEAR, WORDED = -2.7, 0.2, 2.0, 2.2
+IMPLIED, BELIEVED, NEAR, WORDED = -2.3, 0.2, 2.0, 2.2
 """The odds of an implied phrase at the cut, and what evidence above the cut, closeness and wording add to what speaks
 for any phrase."""
-APART, TOGETHER = 5.0, 0.25
+FAR, TOGETHER = -5.0, 0.25
 """What a common phrase loses for each unit of cosine by which the two texts stand further apart than that: what such
 texts both say is an accident."""
 _POOR, _SLIGHT = 0.05, 0.02
@@ -55,14 +54,28 @@ class _Text:
     held: Indices
     topic: Floats
     salience: Floats
-    occurs: Indices
+    occurs: Floats
     worded: Floats
-    tokens: Sequence[str]
-    side: Side
+    """How much of it the side holds in some form; 0 where that says nothing, as a long text or a set holds any word."""
+    size: int
 
-    @property
-    def size(self) -> int:
-        return max(len(self.side.columns), 1)
+    @classmethod
+    def of(cls, problem: Problem, side: Literal["a", "b"]) -> _Text:
+        def known(name: str) -> Any:
+            return getattr(problem, f"{name}_{side}")
+
+        size = max(len(known("side").columns), 1)
+        # a pair weighs, and is said, as often as its members
+        members = np.array([1 + (PAIR in phrase) for phrase in problem.phrases])
+        return cls(
+            edge=known("edge") / members,
+            held=known("held"),
+            topic=known("topic"),
+            salience=known("salience"),
+            occurs=known("occurs") / members,
+            worded=known("worded") * (len(known("tokens")) <= LONG and size < 2),
+            size=size,
+        )
 
     def own(self, rarest: float) -> Floats:
         """What speaks for each phrase in the text itself; ``rarest`` is the idf of a word of one document."""
@@ -74,24 +87,13 @@ class _Text:
         """How often it is said; of a set, by how many of its documents (half a one for a piece of other phrases)."""
         return np.maximum(self.occurs, 1.0) if self.size < 2 else np.maximum(self.held, 0.5)
 
-    def nearly_said(self) -> Floats:
-        """Less for what the text holds in part; the words of a long one, or of a set, say nothing."""
-        telling = len(self.tokens) <= LONG and self.size < 2
-        return np.asarray(SAID * self.worded * telling, dtype=np.float64)
-
 
 class Worth:
     """Of the candidates of one pair."""
 
     def __init__(self, problem: Problem) -> None:
         p = self._problem = problem
-        members = np.array([1 + (PAIR in phrase) for phrase in p.phrases])  # a pair weighs what its members do
-        self._a = _Text(
-            p.edge_a / members, p.held_a, p.topic_a, p.salience_a, p.occurs_a, p.worded_a, p.tokens_a, p.side_a
-        )
-        self._b = _Text(
-            p.edge_b / members, p.held_b, p.topic_b, p.salience_b, p.occurs_b, p.worded_b, p.tokens_b, p.side_b
-        )
+        self._a, self._b = _Text.of(p, "a"), _Text.of(p, "b")
         share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
         self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
         self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])
@@ -99,25 +101,24 @@ class Worth:
 
     def common(self, implied: Flags, margin: Floats) -> Floats:
         """As phrases of both texts."""
-        p = self._problem
+        p, lacks_b = self._problem, self._problem.occurs_b == 0
+        near, held = (np.where(lacks_b, b, a) for a, b in ((p.topic_a, p.topic_b), (self._a.worded, self._b.worded)))
         salience = _log(np.maximum(p.salience_a, p.salience_b), _SLIGHT)
-        near = np.where(p.occurs_b > 0, p.topic_a, p.topic_b)
-        held = np.minimum(p.worded_a, p.worded_b)
         believed = IMPLIED + BELIEVED * margin + NEAR * near + WORDED * held + SALIENCE * salience
         both = USUAL + self._several + (self._a.own(self._rarest) + self._b.own(self._rarest)) / 2
-        apart = APART * min(p.nearness - TOGETHER, 0.0)
-        return np.asarray(self._anywhere + apart + np.where(implied, believed, both), dtype=np.float64)
+        far = FAR * max(TOGETHER - p.nearness, 0.0)
+        return np.asarray(self._anywhere + far + np.where(implied, believed, both), dtype=np.float64)
 
     def distinct_a(self) -> Floats:
         """As phrases that set a apart."""
-        return self._apart(self._a, self._b)
+        return self._distinct(self._a, self._b)
 
     def distinct_b(self) -> Floats:
-        return self._apart(self._b, self._a)
+        return self._distinct(self._b, self._a)
 
-    def _apart(self, text: _Text, other: _Text) -> Floats:
-        own = text.own(self._rarest) + other.nearly_said()
-        return np.asarray(USUAL + self._anywhere + self._several + own, dtype=np.float64)
+    def _distinct(self, text: _Text, other: _Text) -> Floats:
+        own = self._several + text.own(self._rarest) + SAID * other.worded
+        return np.asarray(USUAL + self._anywhere + own, dtype=np.float64)
 
 
 def _log(values: Floats, least: float) -> Floats:

@@ -13,7 +13,7 @@ from worker.core.parameters import Parameters
 from worker.core.seeds import Side
 from worker.methods import Problem, method
 from worker.methods.calibrated import COMMON, DISTINCT, NOTHING, REPEATED
-from worker.methods.worth import APART, BELIEVED, LONG, NEAR, QUALITY, TOGETHER, WORDED, Worth, chance
+from worker.methods.worth import BELIEVED, FAR, LONG, NEAR, QUALITY, TOGETHER, WORDED, Worth, chance
 
 TEXTS = ["web graph link analysis", "page rank crawl index", "web graph crawl", "noise words", "link noise"]
 PHRASES = ["web graph", "link analysis", "crawl"]
@@ -126,10 +126,35 @@ def test_what_two_texts_say_that_have_nothing_to_do_with_each_other_is_worth_les
         return Worth(replace(problem, nearness=nearness)).common(implied, margin).tolist()
 
     assert worth(1.0) == worth(TOGETHER)
-    assert worth(TOGETHER - 0.2) == pytest.approx([odds - 0.2 * APART for odds in worth(1.0)])
+    assert worth(TOGETHER - 0.2) == pytest.approx([odds + 0.2 * FAR for odds in worth(1.0)])
     assert first(replace(problem, nearness=-1.0)) == first(problem), "what sets one apart does not"
 
 
 def test_a_pair_weighs_what_its_members_do(problem: Problem) -> None:
     paired = replace(problem, phrases=["web@@graph", *problem.phrases[1:]], edge_a=2 * problem.edge_a)
     assert Worth(paired).distinct_a()[0] == pytest.approx(first(problem))
+
+
+def test_words_that_bind_others_are_no_repetition() -> None:
+    texts = ["bank of japan secretary of state", "noise", "bank of japan", "secretary of state"]
+    told = problem_of(texts, ["bank of japan", "secretary of state"], parameters=NOT_COMMON)
+    found = method("cda").sort(told).distinct_a
+    assert found.score == pytest.approx(chance(Worth(told).distinct_a()[found.index]))
+
+
+def test_what_is_implied_stands_behind_what_both_say_openly_and_only_fills_up(problem: Problem) -> None:
+    all_common = replace(problem, parameters=replace(NOT_COMMON, cut=-9.0), quality=np.ones(3), nearness=1.0)
+    openly = replace(all_common, occurs_a=np.array([1, 1, 1]), occurs_b=np.array([0, 0, 1]), topic_b=np.ones(3))
+    odds = Worth(openly).common(np.array([True, True, False]), method("cda").sort(openly).margin)
+    assert odds[0] > odds[2] > COMMON.telling, "though more speaks for it"
+    found = method("cda").sort(openly).common
+    assert found.index[0] == 2 and (found.telling, found.filling) == (1, 3)
+
+
+def test_wording_says_nothing_of_what_a_long_text_or_a_set_implies(problem: Problem) -> None:
+    implied, margin = np.ones(3, dtype=bool), np.zeros(3)
+    lacked = replace(problem, occurs_a=np.ones(3), occurs_b=np.zeros(3), worded_b=np.full(3, 0.5))
+    usual = Worth(replace(lacked, worded_b=np.zeros(3))).common(implied, margin)
+    assert (Worth(lacked).common(implied, margin) > usual).all()
+    for other in (replace(lacked, tokens_b=["word"] * (LONG + 1)), replace(lacked, side_b=Side((1, 2)))):
+        assert Worth(other).common(implied, margin) == pytest.approx(usual)
