@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     neighbours: int = Field(
         0, ge=0, le=10_000, description="Documents of the neighbourhood around a pair; 0: as many as the preset says"
     )
-    cap: int = Field(8, ge=0, le=1000, description="Phrases shown in each list; 0 for all")
+    cap: int = Field(8, ge=0, le=1000, description="Phrases shown in each list; 0 for all, also those that tell little")
 
     # What the service accepts
     max_body_bytes: Bytes = Field(2**20, description="Largest request body")

@@ -17,6 +17,8 @@ from worker.resolve import Resolved
 
 _NOWHERE = 1e-6
 """Length of the mean place of a side whose texts hold no word with a place, or whose places cancel out."""
+_FEW = 30
+"""Words: what a text of fewer is about, its topics hardly tell."""
 
 
 def pose(
@@ -105,11 +107,11 @@ def _seed(columns: NDArray[np.int64], whole: bool) -> Seed:
 
 
 def _nearness(a: Resolved, b: Resolved) -> float:
-    """Cosine of where two texts stand among the topics; 1 where that is not known, or of sets: those are about much,
-    and of two halves of a corpus one stands opposite the other, however alike they are."""
+    """Cosine of where two texts stand among the topics. 1 where that is not known: of a few words, and of sets, which
+    are about much (of two halves of a corpus one stands opposite the other, however alike they are)."""
     (one, length), (other, size) = a.middle, b.middle
-    several = len(a.documents) > 1 or len(b.documents) > 1
-    return 1.0 if several or min(length, size) <= _NOWHERE else float(one @ other) / (length * size)
+    vague = any(len(side.documents) > 1 or len(side.coded.words) < _FEW for side in (a, b))
+    return 1.0 if vague or min(length, size) <= _NOWHERE else float(one @ other) / (length * size)
 
 
 def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np.float64]]:

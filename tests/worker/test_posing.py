@@ -23,8 +23,8 @@ def test_two_texts_are_as_near_as_their_places_among_the_topics(embedded: Engine
     assert _nearness(a, a) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("other", ["ids:d0006,d0012", "text:xyzzy plugh"])
-def test_of_sets_and_of_texts_without_a_known_word_nothing_is_held_against_what_they_share(
+@pytest.mark.parametrize("other", ["ids:d0006,d0012", "text:A swarm cluster", f"text:{'xyzzy plugh ' * 40}"])
+def test_of_sets_of_few_words_and_of_unknown_ones_nothing_is_held_against_what_they_share(
     embedded: Engine, other: str
 ) -> None:
     a, b = sides(embedded, "d0000", other)

@@ -84,8 +84,9 @@ class _Text:
         return np.asarray(WEIGHT * weight + TOPIC * self.topic + about, dtype=np.float64)
 
     def _times(self) -> Floats:
-        """How often it is said; of a set, by how many of its documents (half a one for a piece of other phrases)."""
-        return np.maximum(self.occurs, 1.0) if self.size < 2 else np.maximum(self.held, 0.5)
+        """How often it is said; of a set, by how many of its documents (half a one for a piece of other phrases): the
+        more there are, the more is asked."""
+        return np.maximum(self.occurs, 1.0) if self.size < 2 else np.maximum(self.held, 0.5) / self.size**0.25
 
 
 class Worth:
