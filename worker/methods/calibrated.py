@@ -117,7 +117,17 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     evidence += weights.base_weight * _base(problem)
     # where no path leads, being about the same field is no evidence; other words for the same thing are
     noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
-    return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
+    return np.where(((relevance > noise) & _linked(problem)) | (worded >= 1), evidence, -CERTAIN)
+
+
+def _linked(problem: Problem) -> Flags:
+    """Which phrases a third document of the neighbourhood holds, (P,); of a larger graph that is not asked."""
+    graph = problem.graph
+    if graph is None or not graph.dense:
+        return np.ones(len(problem.phrases), dtype=bool)
+    third = np.ones(graph.documents, dtype=bool)
+    third[[*problem.side_a.columns, *problem.side_b.columns]] = False
+    return np.asarray((graph.block()[:, third] > 0).any(axis=1))
 
 
 def _base(problem: Problem) -> Floats:

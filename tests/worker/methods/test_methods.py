@@ -10,6 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
+from worker.methods.calibrated import CERTAIN
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -244,3 +245,14 @@ def test_a_piece_of_an_implied_phrase_is_not_said_to_set_a_side_apart() -> None:
     )
     assert sorting.phrases[int(sorting.common.index[0])] == "big dog"
     assert [sorting.phrases[i] for i in sorting.distinct_a.index] == ["dog"] and sorting.distinct_a.filling == 0
+
+
+def test_what_no_third_document_holds_is_not_implied() -> None:
+    texts = ["web graph lone star", "web graph crawl", "web graph crawl", "web graph lone star", "noise"]
+    phrases = ["web graph", "lone star", "crawl"]
+    held = problem_of(texts, phrases, parameters=LOGS)
+    alone = problem_of([*texts[:3], *texts[4:]], phrases, parameters=LOGS)
+    margins = [method("cda").sort(problem).margin[1] for problem in (held, alone)]
+    assert margins[0] > margins[1] == pytest.approx(-CERTAIN - LOGS.cut_at(alone.documents))
+    worded = replace(alone, worded_b=np.ones(3))
+    assert method("cda").sort(worded).margin[1] > margins[1], "but for other words for the same thing"
