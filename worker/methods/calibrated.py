@@ -52,6 +52,8 @@ NOTHING = -9.0
 """Worth of what would contradict another list."""
 REPEATED = 0.7
 """What a phrase loses by a word that its list has told already."""
+JUST_BELOW = 0.01
+"""How far below the cut what must not be common stands at least."""
 CERTAIN = 4.0
 """Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
 
@@ -102,6 +104,9 @@ def margins(problem: Problem, f: Floats) -> Floats:
     cut = problem.parameters.cut_at(problem.documents)
     either = np.where(problem.in_b, of_b, of_a)
     value = np.where(problem.in_a & problem.in_b, np.maximum(of_a, of_b), either) - cut
+    # what no third document holds is implied by nothing but other words for it; its evidence ranks it all the same
+    worded = np.where(problem.occurs_b > 0, problem.worded_a, problem.worded_b)
+    value = np.where(_linked(problem) | (worded >= 1), value, np.minimum(value, -JUST_BELOW))
     return np.where(problem.shared, np.maximum(value, CERTAIN), value)
 
 
@@ -117,7 +122,7 @@ def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, wo
     evidence += weights.base_weight * _base(problem)
     # where no path leads, being about the same field is no evidence; other words for the same thing are
     noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
-    return np.where(((relevance > noise) & _linked(problem)) | (worded >= 1), evidence, -CERTAIN)
+    return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
 
 
 def _linked(problem: Problem) -> Flags:

@@ -10,7 +10,7 @@ import pytest
 from tests.worker.methods.problems import problem_of
 from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import CERTAIN
+from worker.methods.calibrated import JUST_BELOW
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
@@ -252,7 +252,10 @@ def test_what_no_third_document_holds_is_not_implied() -> None:
     phrases = ["web graph", "lone star", "crawl"]
     held = problem_of(texts, phrases, parameters=LOGS)
     alone = problem_of([*texts[:3], *texts[4:]], phrases, parameters=LOGS)
-    margins = [method("cda").sort(problem).margin[1] for problem in (held, alone)]
-    assert margins[0] > margins[1] == pytest.approx(-CERTAIN - LOGS.cut_at(alone.documents))
-    worded = replace(alone, worded_b=np.ones(3))
-    assert method("cda").sort(worded).margin[1] > margins[1], "but for other words for the same thing"
+    near = {"topic_b": np.ones(3), "parameters": replace(LOGS, topic_weight=9.0)}
+    margins = [method("cda").sort(replace(problem, **near)).margin[1] for problem in (held, alone)]
+    assert margins[0] > 0 > margins[1] == pytest.approx(-JUST_BELOW), "whatever else speaks for it"
+    worded = replace(alone, worded_b=np.ones(3), **near)
+    assert method("cda").sort(worded).margin[1] > 0, "but for other words for the same thing"
+    weak = method("cda").sort(replace(alone, parameters=replace(LOGS, cut=9.0))).margin[1]
+    assert weak < -JUST_BELOW, "its evidence still ranks it"

@@ -144,7 +144,9 @@ def test_words_that_bind_others_are_no_repetition() -> None:
 
 def test_what_is_implied_stands_behind_what_both_say_openly_and_only_fills_up(problem: Problem) -> None:
     all_common = replace(problem, parameters=replace(NOT_COMMON, cut=-9.0), quality=np.ones(3), nearness=1.0)
-    openly = replace(all_common, occurs_a=np.array([1, 1, 1]), occurs_b=np.array([0, 0, 1]), topic_b=np.ones(3))
+    openly = replace(
+        all_common, occurs_a=np.ones(3), occurs_b=np.array([0, 0, 1]), topic_b=np.ones(3), worded_b=np.ones(3)
+    )
     odds = Worth(openly).common(np.array([True, True, False]), method("cda").sort(openly).margin)
     assert odds[0] > odds[2] > COMMON.telling, "though more speaks for it"
     found = method("cda").sort(openly).common
