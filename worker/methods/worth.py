@@ -16,8 +16,7 @@ its documents, by how much of it the text does hold, and by how much the other t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -46,47 +45,13 @@ LONG = 1000
 """A text of more words holds nearly any."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Text:
-    """One side; every array has shape (P,)."""
+class _Text(NamedTuple):
+    """What one side says of each phrase, (P,)."""
 
-    edge: Floats
-    held: Indices
-    topic: Floats
-    salience: Floats
-    occurs: Floats
+    own: Floats
+    """What speaks for it in the text itself."""
     worded: Floats
     """How much of it the side holds in some form; 0 where that says nothing, as a long text or a set holds any word."""
-    size: int
-
-    @classmethod
-    def of(cls, problem: Problem, side: Literal["a", "b"]) -> _Text:
-        def known(name: str) -> Any:
-            return getattr(problem, f"{name}_{side}")
-
-        size = max(len(known("side").columns), 1)
-        # a pair weighs, and is said, as often as its members
-        members = np.array([1 + (PAIR in phrase) for phrase in problem.phrases])
-        return cls(
-            edge=known("edge") / members,
-            held=known("held"),
-            topic=known("topic"),
-            salience=known("salience"),
-            occurs=known("occurs") / members,
-            worded=known("worded") * (len(known("tokens")) <= LONG and size < 2),
-            size=size,
-        )
-
-    def own(self, rarest: float) -> Floats:
-        """What speaks for each phrase in the text itself; ``rarest`` is the idf of a word of one document."""
-        weight = self.edge / (np.maximum(self.held, 1) * rarest)
-        about = SALIENCE * _log(self.salience, _SLIGHT) + COUNT * np.log(self._times())
-        return np.asarray(WEIGHT * weight + TOPIC * self.topic + about, dtype=np.float64)
-
-    def _times(self) -> Floats:
-        """How often it is said; of a set, by how many of its documents (half a one for a piece of other phrases): the
-        more there are, the more is asked."""
-        return np.maximum(self.occurs, 1.0) if self.size < 2 else np.maximum(self.held, 0.5) / self.size**0.25
 
 
 class Worth:
@@ -94,11 +59,13 @@ class Worth:
 
     def __init__(self, problem: Problem) -> None:
         p = self._problem = problem
-        self._a, self._b = _Text.of(p, "a"), _Text.of(p, "b")
+        # a pair weighs, and is said, as often as its members
+        members = np.array([1 + (PAIR in phrase) for phrase in p.phrases])
+        rarest = float(idf([1], max(p.documents, 2))[0])
+        self._a, self._b = _text(p, "a", members, rarest), _text(p, "b", members, rarest)
         share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
         self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
         self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])
-        self._rarest = float(idf([1], max(p.documents, 2))[0])
 
     def common(self, implied: Flags, margin: Floats) -> Floats:
         """As phrases of both texts."""
@@ -106,7 +73,7 @@ class Worth:
         near, held = (np.where(lacks_b, b, a) for a, b in ((p.topic_a, p.topic_b), (self._a.worded, self._b.worded)))
         salience = _log(np.maximum(p.salience_a, p.salience_b), _SLIGHT)
         believed = IMPLIED + BELIEVED * margin + NEAR * near + WORDED * held + SALIENCE * salience
-        both = USUAL + self._several + (self._a.own(self._rarest) + self._b.own(self._rarest)) / 2
+        both = USUAL + self._several + (self._a.own + self._b.own) / 2
         far = FAR * max(TOGETHER - p.nearness, 0.0)
         return np.asarray(self._anywhere + far + np.where(implied, believed, both), dtype=np.float64)
 
@@ -118,8 +85,23 @@ class Worth:
         return self._distinct(self._b, self._a)
 
     def _distinct(self, text: _Text, other: _Text) -> Floats:
-        own = self._several + text.own(self._rarest) + SAID * other.worded
+        own = self._several + text.own + SAID * other.worded
         return np.asarray(USUAL + self._anywhere + own, dtype=np.float64)
+
+
+def _text(problem: Problem, side: Literal["a", "b"], members: Indices, rarest: float) -> _Text:
+    """``members``: of how many phrases each consists, (P,); ``rarest``: the idf of a word of one document."""
+
+    def known(name: str) -> Any:
+        return getattr(problem, f"{name}_{side}")
+
+    size, held = max(len(known("side").columns), 1), known("held")
+    # how often it is said; of a set, by how many documents (half a one for a piece): more is asked where there are more
+    times = np.maximum(known("occurs") / members, 1.0) if size < 2 else np.maximum(held, 0.5) / size**0.25
+    weight = known("edge") / members / (np.maximum(held, 1) * rarest)
+    about = SALIENCE * _log(known("salience"), _SLIGHT) + COUNT * np.log(times)
+    own = np.asarray(WEIGHT * weight + TOPIC * known("topic") + about, dtype=np.float64)
+    return _Text(own, known("worded") * (len(known("tokens")) <= LONG and size < 2))
 
 
 def _log(values: Floats, least: float) -> Floats:
