@@ -55,7 +55,7 @@ audit: .venv/made.stamp
 
 docs: .venv/dev.stamp
 	@$(BIN)/python deploy/write_docs.py
-	@$(BIN)/python -m webapi.openapi
+	@$(BIN)/python -m webapi.schemas.openapi
 
 # The pictures in docs/images, taken anew.
 screenshots: .venv/dev.stamp chromium

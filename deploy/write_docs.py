@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from indexer.main import COMMANDS, cli
+from indexer.cli.main import COMMANDS, cli
 from indexer.settings import PREFIX, Settings, allowed_values, default_text
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

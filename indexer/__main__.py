@@ -1,5 +1,5 @@
 """``python -m indexer`` is ``phrasecom``."""
 
-from indexer.main import main
+from indexer.cli.main import main
 
 main()

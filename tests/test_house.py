@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.write_docs import PAGES
-from indexer.main import COMMANDS
+from indexer.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("indexer", "worker", "webapi")
@@ -57,11 +57,11 @@ def test_relative_imports_are_not_used() -> None:
 
 def test_the_numeric_core_imports_numpy_and_scipy_only() -> None:
     allowed = {"numpy", "scipy", *sys.stdlib_module_names}
-    for path in sources("worker/core"):
+    for path in sources("worker/solver"):
         wrong = {
             name
             for name in imported_modules(path)
-            if name.partition(".")[0] not in allowed and not name.startswith("worker.core")
+            if name.partition(".")[0] not in allowed and not name.startswith("worker.solver")
         }
         assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}"
 
@@ -72,7 +72,7 @@ def run_python(code: str) -> str:
 
 def test_listing_the_commands_imports_none_of_the_heavy_libraries() -> None:
     loaded = run_python(
-        "import sys; from indexer.main import run; run(['--help']); print('MODULES', *sorted(sys.modules))"
+        "import sys; from indexer.cli.main import run; run(['--help']); print('MODULES', *sorted(sys.modules))"
     )
     modules = set(loaded.partition("MODULES")[2].split())
     heavy = {"numpy", "scipy", "sklearn", "elasticsearch", "pydantic", "flask", "celery", "redis", "tantivy", "rich"}
@@ -80,12 +80,12 @@ def test_listing_the_commands_imports_none_of_the_heavy_libraries() -> None:
     assert {name for name in modules if name.partition(".")[0] in ROOMS} == {
         "indexer",
         "indexer.errors",
-        "indexer.main",
+        "indexer.cli.main",
     }
 
 
 def test_every_listed_command_is_in_the_module_the_table_names() -> None:
-    code = "import importlib, sys\nfrom indexer.main import COMMANDS\n"
+    code = "import importlib, sys\nfrom indexer.cli.main import COMMANDS\n"
     code += "for name, place in COMMANDS.items():\n"
     code += "    command = getattr(importlib.import_module(place.module), name + '_command')\n"
     code += "    print(name, command.name)"

@@ -7,30 +7,18 @@ from dataclasses import replace
 
 from flask import Flask, Response, g, request
 
-from indexer.opening import is_server
+from indexer.engines.factory import is_server
 from indexer.settings import Settings, load_settings
-from webapi import (
-    comparisons,
-    cors,
-    docs,
-    explanations,
-    feedback,
-    headers,
-    health,
-    indexes,
-    metrics,
-    openapi,
-    pages,
-    problems,
-    search,
-)
+from webapi.auth.gate import Gate
+from webapi.auth.rate_limit import rate_limit
 from webapi.context import EXTENSION, Context
-from webapi.gate import Gate
-from webapi.hot import HotAnswers
-from webapi.limits import rate_limit
-from worker.config import WorkConfig, work_config
-from worker.desk import Desk
-from worker.service import Service
+from webapi.http import cors, metrics, problems, security_headers
+from webapi.http.cached_answers import HotAnswers
+from webapi.routes import comparisons, docs, explanations, feedback, health, indexes, pages, search
+from webapi.schemas import openapi
+from worker.jobs.config import WorkConfig, work_config
+from worker.service.container import Service
+from worker.service.gateway import Desk
 
 _PAUSE = 3.0
 """Seconds during which nothing is asked of an Elasticsearch that was seen to hang."""
@@ -63,7 +51,7 @@ def create_app(
     app.before_request(_begin)
     app.after_request(_end)
     gate.register(app)
-    headers.register(app)
+    security_headers.register(app)
     app.wsgi_app = HotAnswers(app.wsgi_app, desk, gate.glance)  # type: ignore[method-assign]
     cors.register(app, settings.cors_origins)
     return app

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from flask import current_app, g, request
 
 from indexer.settings import Settings
-from webapi.gate import check_index as check_index
-from webapi.gate import require as require
-from webapi.problems import UnsupportedMediaType
-from worker.callers import Caller
-from worker.desk import Desk
-from worker.service import Service
+from webapi.auth.gate import check_index as check_index
+from webapi.auth.gate import require as require
+from webapi.http.problems import UnsupportedMediaType
+from worker.access import Caller
+from worker.service.container import Service
+from worker.service.gateway import Desk
 
 EXTENSION = "phrasecom"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worker.answer import Comparison
+    from worker.answer.comparison import Comparison
     from worker.comparer import Comparer, compare
-    from worker.sides import Side
+    from worker.explain.side import Side
 
 _HOMES = {
     "Comparer": "worker.comparer",
-    "Comparison": "worker.answer",
-    "Side": "worker.sides",
+    "Comparison": "worker.answer.comparison",
+    "Side": "worker.explain.side",
     "compare": "worker.comparer",
 }
 __all__ = ["Comparer", "Comparison", "Side", "compare"]

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexer.analyse import Analyser
+    from indexer.analysis.analyzer import Analyser
     from indexer.engines.base import Reader
 
 
@@ -19,7 +19,7 @@ class Analysers:
 
     def of(self, reader: Reader) -> Analyser:
         """For the epoch that the reader reads."""
-        from indexer.analyse import Analyser
+        from indexer.analysis.analyzer import Analyser
 
         with self._lock:
             known = self._known.get(reader.info.name)

@@ -10,23 +10,23 @@ from typing import Any, Literal, TypeVar
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Groups, Neighbourhood, Reader
 from indexer.errors import BadParameter, EpochChanged
+from indexer.runtime.collecting import collecting_later
 from worker.analysers import Analysers
-from worker.answer import Comparison
-from worker.candidates import Candidates
-from worker.collecting import collecting_later
-from worker.folding import Folder
+from worker.answer.builder import Found, present
+from worker.answer.comparison import Comparison
+from worker.answer.near_duplicates import Folder
+from worker.explain.candidates import Candidates
+from worker.explain.neighbourhood import LocalGraph, Pair, local_graph, reach
+from worker.explain.pair_features import pose
+from worker.explain.placing import place_together
+from worker.explain.query_side import for_a_query, ranked_for_a_query
+from worker.explain.resolver import Limits, resolve
+from worker.explain.side import Side
+from worker.explain.spec import GRAPHS, Question, ask
 from worker.methods import METHODS
 from worker.methods.base import Problem, Sorting
-from worker.methods.calibrated import measured
+from worker.methods.log_evidence import measured
 from worker.methods.relevance import prepare
-from worker.neighbourhood import LocalGraph, Pair, local_graph, reach
-from worker.placing import place_together
-from worker.posing import pose
-from worker.present import Found, present
-from worker.queries import for_a_query, ranked_for_a_query
-from worker.question import GRAPHS, Question, ask
-from worker.resolve import Limits, resolve
-from worker.sides import Side
 
 T = TypeVar("T")
 Progress = Callable[[float, str], None]
@@ -151,7 +151,7 @@ def _answers(
 
 def _graph(question: Question, pair: Pair, found: Neighbourhood | None, *, alone: bool) -> LocalGraph:
     if found is None:
-        from worker.full import full_graph
+        from worker.explain.full_graph import full_graph
 
         return full_graph(pair, question.groups, question.without)
     return local_graph(pair, found, size=question.neighbours, without=question.without, alone=alone)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from worker.question import MODEL_OPTIONS
+from worker.explain.spec import MODEL_OPTIONS
 
 
 def _values(written: str, example: str, known: Sequence[str]) -> tuple[str, list[object]]:

@@ -10,7 +10,7 @@ from typing import Final
 import redis
 
 from indexer.errors import BadSetting, root_cause
-from indexer.logs import redact
+from indexer.logging_setup import redact
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from indexer.ports import free_port
+from indexer.net import free_port
 
 HERE = Path(__file__).resolve().parent
 LOG4J = """status = error

@@ -19,7 +19,7 @@ def open_engine(address: str, **options: Any) -> Engine:
         raise BadSetting(
             f"{address!r} is no engine", fix="give a folder, or a URL that begins with http:// or https://"
         )
-    from indexer.engines.tantivy.engine import TantivyEngine
+    from indexer.engines.embedded.engine import TantivyEngine
 
     return TantivyEngine(Path(address).expanduser().absolute(), **options)
 

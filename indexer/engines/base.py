@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.intervals import Interval
-from indexer.engines.query import BY_ID, BY_SCORE, Query, Sort, flat_score, whole_order
-from indexer.phrases.model import PhraseModel
+from indexer.engines.date_histogram import Interval
+from indexer.engines.query_tree import BY_ID, BY_SCORE, Query, Sort, flat_score, whole_order
+from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
-    from indexer.engines.source import Source
+    from indexer.engines.attached_source import Source
 
 Groups = frozenset[str] | None
 FACET_VALUES = 1000

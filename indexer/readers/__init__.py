@@ -8,12 +8,12 @@ from pathlib import Path
 
 from indexer.documents import Document
 from indexer.errors import BadInput
+from indexer.readers.byte_streams import STDIN
 from indexer.readers.delimited import read_delimited
-from indexer.readers.files import STDIN
 from indexer.readers.folder import SUFFIXES, read_file, read_folder
-from indexer.readers.jsonlines import Row, read_json_lines
-from indexer.readers.records import BadRecord, FieldMap, make_document
+from indexer.readers.jsonl import Row, read_json_lines
 from indexer.readers.rejects import Reject, Rejects
+from indexer.records import BadRecord, FieldMap, make_document
 
 __all__ = ["FieldMap", "Reject", "Rejects", "check_source", "read_documents", "take"]
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from indexer.errors import BadInput
-from indexer.readers.files import BROKEN_ZIP, open_bytes
-from indexer.readers.jsonlines import Row
-from indexer.readers.records import BadRecord, FieldMap
+from indexer.readers.byte_streams import BROKEN_ZIP, open_bytes
+from indexer.readers.jsonl import Row
+from indexer.records import BadRecord, FieldMap
 
 
 def read_delimited(source: str, max_bytes: int, fields: FieldMap) -> Iterator[Row]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from indexer.errors import BadInput
-from indexer.readers.jsonlines import Row
+from indexer.readers.jsonl import Row
 from indexer.readers.markup import html_text, markdown_text, plain_text
-from indexer.readers.records import BadRecord
+from indexer.records import BadRecord
 
 SUFFIXES = (".txt", ".md", ".html", ".htm")
 

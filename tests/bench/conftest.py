@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexer.build import build_index
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
-from worker.bench.generated import generated
-from worker.bench.pairs import Pair, draw
+from indexer.indexing.build import build_index
+from worker.benchmark.generated_corpus import generated
+from worker.benchmark.workload import Pair, draw
 
 INDEX = "generated"
 DOCUMENTS = 400

@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from deploy.elasticsearch.node import Node
-from indexer.build import build_index
 from indexer.engines import open_engine
 from indexer.engines.base import Reader
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.indexing.build import build_index
 from indexer.readers import Rejects, read_documents
 from tests.faults.cluster import Cluster
-from worker.bench import comparing, working
-from worker.bench.corpora import Corpus
-from worker.bench.pairs import Pair, draw
-from worker.bench.setting import EMBEDDED, Setting, answer
-from worker.bench.timing import Step, interleaved
+from worker.benchmark import measure_compare, measure_worker
+from worker.benchmark.corpus import Corpus
+from worker.benchmark.environment import EMBEDDED, Setting, answer
+from worker.benchmark.timing import Step, interleaved
+from worker.benchmark.workload import Pair, draw
 from worker.comparer import Comparer
 
 DOCUMENTS = 40_000
@@ -142,9 +142,9 @@ def million(folder: Path, count: int) -> dict[str, Any]:
         index = folder / "engine" / name
         found["index_bytes"] = sum(one.stat().st_size for one in index.rglob("*") if one.is_file())
         setting = Setting(corpus, {EMBEDDED: engine}, CASES, 60.0)
-        for row in (comparing.growth, comparing.set_comparison):
+        for row in (measure_compare.growth, measure_compare.set_comparison):
             found[row.__name__] = asdict(row(setting, EMBEDDED))
-        found["throughput"], found["memory"] = map(asdict, working.throughput(setting, EMBEDDED))
+        found["throughput"], found["memory"] = map(asdict, measure_worker.throughput(setting, EMBEDDED))
     return found
 
 

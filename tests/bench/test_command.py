@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexer.main import run
+from indexer.cli.main import run
 
 ROW = {"name", "engine", "ours", "against", "ratio", "goal", "met", "p95", "repetitions"}
 TINY = ("bench", "--quick", "--documents", "60")

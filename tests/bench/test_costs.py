@@ -10,18 +10,18 @@ from elastic_transport import Urllib3HttpNode
 from indexer.documents import PAIR
 from indexer.engines.base import Engine
 from tests.bench.conftest import INDEX
-from worker.asked import Asked
-from worker.bench.pairs import Pair, sets
-from worker.bench.setting import answer
-from worker.callers import Caller
+from worker.access import Caller
+from worker.benchmark.environment import answer
+from worker.benchmark.workload import Pair, sets
 from worker.comparer import Comparer
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.matching import Wording
-from worker.neighbourhood import PRESELECT
-from worker.question import NEIGHBOURS
-from worker.service import Service
-from worker.sides import Side
+from worker.explain.neighbourhood import PRESELECT
+from worker.explain.side import Side
+from worker.explain.spec import NEIGHBOURS
+from worker.explain.text.partial_match import Wording
+from worker.jobs.config import WorkConfig
+from worker.jobs.payloads import Asked
+from worker.service.container import Service
+from worker.service.gateway import Desk
 
 ANYBODY = Caller("anybody")
 BYTES_OF_A_DOCUMENT = 20_000

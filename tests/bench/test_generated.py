@@ -6,9 +6,9 @@ import hashlib
 from collections import Counter
 
 from indexer.engines.base import Engine
-from indexer.spool import pack
+from indexer.runtime.document_spool import pack
 from tests.bench.conftest import DOCUMENTS, INDEX
-from worker.bench.generated import Language, generated
+from worker.benchmark.generated_corpus import Language, generated
 
 MADE = "7a2b9dbd26013eda"
 """Of the first fifty documents; changes only together with what benchmarks can be compared with."""

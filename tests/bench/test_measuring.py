@@ -9,16 +9,16 @@ import pytest
 
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from tests.bench.conftest import INDEX
-from worker.bench.chart import Point, draw
-from worker.bench.corpora import Corpus
-from worker.bench.generated import generated
-from worker.bench.pairs import Pair
-from worker.bench.probe import timed
-from worker.bench.replay import more_like_this, recording
-from worker.bench.rows import Figures, Goal, Line
-from worker.bench.setting import EMBEDDED, Setting
-from worker.bench.table import TABLE, measure
-from worker.bench.timing import LEAST, interleaved, percentile
+from worker.benchmark.chart import Point, draw
+from worker.benchmark.corpus import Corpus
+from worker.benchmark.environment import EMBEDDED, Setting
+from worker.benchmark.generated_corpus import generated
+from worker.benchmark.probe import timed
+from worker.benchmark.replay import more_like_this, recording
+from worker.benchmark.rows import Figures, Goal, Line
+from worker.benchmark.table import TABLE, measure
+from worker.benchmark.timing import LEAST, interleaved, percentile
+from worker.benchmark.workload import Pair
 from worker.comparer import Comparer
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from indexer.settings import load_settings
 from tests.browser.browser import Page, open_chromium
 from tests.browser.corpus import odd, papers
@@ -20,7 +20,7 @@ from tests.conftest import SERVERS
 from tests.conftest import _missing as missing
 from webapi.app import create_app
 from webapi.context import EXTENSION
-from worker.config import work_config
+from worker.jobs.config import work_config
 
 if TYPE_CHECKING:
     from selenium import webdriver

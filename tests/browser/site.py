@@ -12,7 +12,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from indexer.engines.base import Engine
 from worker.comparer import Comparer
-from worker.question import Question
+from worker.explain.spec import Question
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

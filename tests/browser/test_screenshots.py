@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from indexer.readers.docstrings import read_docstrings
 from tests.browser.browser import Page
 from tests.browser.conftest import fresh, serving

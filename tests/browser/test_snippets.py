@@ -15,8 +15,8 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from deploy.npm import INSTANTSEARCH, SEARCHKIT, SEARCHKIT_CLIENT, DownloadError, Script, fetched
+from indexer.cli.main import run
 from indexer.engines import open_engine
-from indexer.main import run
 from tests.browser.browser import Page
 from tests.browser.conftest import OtherApp, begin, serving
 from tests.browser.corpus import papers

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from indexer.main import COMMANDS, cli
+from indexer.cli.main import COMMANDS, cli
 from indexer.settings import PREFIX, Settings, load_settings
 from tests.deploy.dockerfile import ROOT, copied, stages
-from webapi.serve import check_host
+from webapi.server.gunicorn_app import check_host
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]

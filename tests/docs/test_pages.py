@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexer import errors
-from indexer.main import COMMANDS
+from indexer.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 

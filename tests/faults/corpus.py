@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from tests.faults.worlds import world
 
 INDEX = "papers"

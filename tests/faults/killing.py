@@ -12,7 +12,7 @@ from typing import Literal, cast
 import psutil
 
 from tests.faults.house import House
-from worker.jobs_redis import RedisJobs
+from worker.jobs.redis_store import RedisJobs
 
 What = Literal["process", "machine", "parent"]
 """The process that computes, that one and its parent, or the parent alone (the job goes on without it)."""

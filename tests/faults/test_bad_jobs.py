@@ -9,15 +9,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from indexer.news import KEY_PREFIX
+from indexer.indexing.notifications import KEY_PREFIX
 from tests.faults import corpus
 from tests.faults.crowd import Crowd, Endings
 from tests.faults.house import House, seconds_until
 from tests.faults.ledger import FULL, Row, keep
 from tests.faults.watch import Watch
 from tests.worker.jobs.doubles import PREFIX, VALKEY
-from worker.config import WorkConfig
-from worker.jobs import JobLimits
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import JobLimits
 
 GOOD = 60 if FULL else 10
 BAD = 3 if FULL else 1

@@ -21,14 +21,14 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from indexer.build import build_index
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from indexer.indexing.build import build_index
 from tests.faults.overheard import Overheard
 from tests.faults.worlds import FIELD, GROUPS, World, together
 from tests.webapi.keyring import Inside, Ring, inside
 from webapi.context import EXTENSION
-from worker.ingest import add
+from worker.service.ingest import add
 
 COUNT = int(os.environ.get("PHRASECOM_TEST_WORLDS", "3"))
 TOGETHER = 5

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.main import run
+from indexer.cli.main import run
 from tests.indexer.corpora import made_up, write_lines
 from tests.indexer.shell import Result, Run
 

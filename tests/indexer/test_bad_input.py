@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.opening import near_names
+from indexer.engines.factory import near_names
 from tests.indexer.shell import Run, one_line
 
 GONE = "http://127.0.0.1:9"

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.build import Analysis, BuildReport, build_index
-from indexer.change import add_documents, delete_documents, refresh_index
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.errors import BadInput, BadParameter, UnknownIndex
-from indexer.export import export_documents, export_graph
+from indexer.indexing.build import Analysis, BuildReport, build_index
+from indexer.indexing.export import export_documents, export_graph
+from indexer.indexing.update import add_documents, delete_documents, refresh_index
 from indexer.readers import Rejects, read_documents
 from tests.indexer.corpora import made_up, write_lines
 
@@ -188,7 +188,7 @@ def test_exported_documents_make_the_same_index_again(tantivy_engine: Engine, tm
 
 KILLED = """
 import os, signal, sys
-import indexer.build as pipeline
+import indexer.indexing.build as pipeline
 from indexer.engines import open_engine
 from indexer.readers import Rejects, read_documents
 

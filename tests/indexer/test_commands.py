@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.main import COMMANDS, run
+from indexer.cli.main import COMMANDS, run
 from tests.indexer.corpora import made_up, write_lines
 from tests.indexer.shell import Run, as_json, one_line
 

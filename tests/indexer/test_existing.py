@@ -10,7 +10,7 @@ from elasticsearch import Elasticsearch
 
 from indexer.errors import BadInput, BadParameter, EngineUnavailable
 from indexer.readers import FieldMap, Rejects
-from indexer.readers import existing as reader
+from indexer.readers import elasticsearch_index as reader
 
 
 @pytest.fixture

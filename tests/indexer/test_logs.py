@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexer.logs import redact, set_up_logs
+from indexer.logging_setup import redact, set_up_logs
 
 
 @pytest.fixture(autouse=True)

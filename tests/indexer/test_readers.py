@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from indexer.dates import normal_date
 from indexer.documents import Document
 from indexer.errors import BadInput, BadParameter
 from indexer.readers import FieldMap, Rejects, read_documents
-from indexer.readers.dates import normal_date
-from indexer.readers.files import bounded_lines
+from indexer.readers.byte_streams import bounded_lines
 from indexer.readers.markup import html_text, markdown_text, plain_text
 
 

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from indexer.build import build_index
-from indexer.change import add_documents, delete_documents, refresh_index
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.errors import IndexBusy
+from indexer.indexing.build import build_index
+from indexer.indexing.update import add_documents, delete_documents, refresh_index
 from tests.indexer.engines import actors
 
 

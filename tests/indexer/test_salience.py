@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.salience import (
+from indexer.analysis.salience import (
     EARLY,
     PAPER,
     Weighing,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from indexer.documents import Document
 from indexer.errors import BadSetting
-from indexer.lemmas import Lemmas
-from indexer.text import Mark, lemmatise, locate, occurrences, parse, split, tokenise, tokens_string
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import Mark, lemmatise, locate, occurrences, parse, split, tokenise, tokens_string
 
 LEMMAS = Lemmas("en")
 ANY_TEXT = st.text(

@@ -22,8 +22,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from indexer.readers.docstrings import read_docstrings
 from tests.faults.house import House
 from tests.load.traffic import ANSWERED, KINDS, LATER, REFUSED, Outcome, Questions, Tally, send

@@ -11,8 +11,8 @@ from __future__ import annotations
 import random
 
 from indexer.documents import Document
-from indexer.lemmas import Lemmas
-from worker.evaluate.gold import GoldDocument, Pair, _gold, label
+from indexer.text.lemmatizer import Lemmas
+from worker.evaluation.gold import GoldDocument, Pair, _gold, label
 
 TOPICS = 12
 PHRASES = 14

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from tests.quality.planted import Planted
 from worker.comparer import Comparer
-from worker.core import parameters
-from worker.core.parameters import DEFAULT
-from worker.evaluate.gold import Pair
-from worker.evaluate.keywords import Run, evaluate_keywords
+from worker.evaluation.author_keywords import Run, evaluate_keywords
+from worker.evaluation.gold import Pair
+from worker.solver import parameters
+from worker.solver.parameters import DEFAULT
 
 INDEX = "planted"
 Corpus = tuple[Comparer, list[Pair]]

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from indexer.build import build_index
 from indexer.engines import open_engine
-from indexer.ports import free_port as free_port
+from indexer.indexing.build import build_index
+from indexer.net import free_port as free_port
 from tests.worker.jobs.conftest import ROOT, config, corpus, documents, shared_config, start, until, worker
 from tests.worker.jobs.doubles import PREFIX, VALKEY
 from webapi.client import Client
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 Serve = Callable[..., "Served"]
 WAIT = {"Prefer": "wait=60"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tests.worker.jobs import doubles
-from worker.question import Question
+from worker.explain.spec import Question
 
 
 class Comparer(doubles.Comparer):

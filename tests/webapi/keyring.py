@@ -14,10 +14,10 @@ from werkzeug.test import TestResponse
 from indexer.engines.base import Engine
 from indexer.settings import load_settings
 from webapi.app import create_app
+from webapi.auth.api_keys import Key, checked_key, digest, new_key, write_keys
 from webapi.context import EXTENSION
-from webapi.keys import Key, checked_key, digest, new_key, write_keys
-from worker.config import WorkConfig
-from worker.service import Service
+from worker.jobs.config import WorkConfig
+from worker.service.container import Service
 
 SCOPES = ("read", "compare")
 

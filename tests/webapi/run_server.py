@@ -9,7 +9,7 @@ from flask import Flask
 
 from indexer.settings import load_settings
 from tests.worker.jobs.run_worker import config_from
-from webapi.serve import serve
+from webapi.server.gunicorn_app import serve
 
 if __name__ == "__main__":
     config = config_from(sys.argv[1])

@@ -7,9 +7,9 @@ from typing import Any
 
 from elasticsearch import Elasticsearch
 
+from indexer.cli.main import run
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
-from indexer.main import run
 
 MAPPINGS = {
     "properties": {

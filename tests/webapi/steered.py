@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from webapi import openapi, schemas
-from webapi.search_schema import OWN
+from webapi.schemas import openapi, requests
+from webapi.search.json_schema import OWN
 
 INDEXES = ["papers", "nope"]
 IDS = [*(f"d{n}" for n in range(1, 13)), "nope", "ü/ ?#"]
@@ -49,7 +49,7 @@ def _steered(part: Any) -> Any:
         return part
     if OWN in part:
         return _own(part)
-    if part.get("pattern") == schemas.INDEX_NAME:
+    if part.get("pattern") == requests.INDEX_NAME:
         return {"enum": INDEXES}
     if part.get("type") == "string" and part.get("maxLength") == 512:
         return {"enum": IDS}

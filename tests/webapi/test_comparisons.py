@@ -11,7 +11,7 @@ import pytest
 from tests.webapi.conftest import WAIT, Serve
 from tests.worker.jobs.conftest import Start, computed, let_go, tagged, until
 from webapi.client import ApiError, Client, Reply
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 ASYNC = {"Prefer": "respond-async"}
 

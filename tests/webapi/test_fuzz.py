@@ -20,7 +20,7 @@ from indexer.settings import load_settings
 from tests.webapi import steered
 from webapi.app import create_app
 from webapi.context import EXTENSION
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 SCHEMA = schemathesis.openapi.from_dict(steered.description())
 OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from indexer import errors
-from indexer.build import build_index
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from tests.webapi.conftest import Served
 from tests.webapi.keyring import inside
 from tests.worker import planted
 from tests.worker.jobs.conftest import ROOT
-from webapi.problems import _CODES, Invalid, UnsupportedMediaType
-from worker.jobs import TIME_LIMIT, WORKER_LOST
+from webapi.http.problems import _CODES, Invalid, UnsupportedMediaType
+from worker.jobs.job import TIME_LIMIT, WORKER_LOST
 
 PATH = ROOT / "docs" / "http.md"
 PAGE = PATH.read_text(encoding="utf-8")

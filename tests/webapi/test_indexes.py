@@ -11,7 +11,7 @@ import pytest
 from tests.webapi.conftest import Serve
 from tests.worker.jobs.conftest import Start, until
 from webapi.client import ApiError, Client
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 ODD_IDS = ["a/b", "/leading", "a//b", "dots/../up", "ü ? # % &", "a" * 400, "日本"]
 

@@ -12,22 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from indexer.build import build_index
+from indexer.cli.main import run
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import BadSetting
-from indexer.logs import redact
-from indexer.main import run
+from indexer.indexing.build import build_index
+from indexer.logging_setup import redact
 from indexer.settings import load_settings
 from tests.webapi.conftest import Serve
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import Start, until
 from webapi.app import create_app
-from webapi.gate import ANY, PUBLIC, SCOPE_OF
-from webapi.keys import KeyFile, read_keys
-from webapi.serve import check_host
-from worker.callers import SCOPES
-from worker.config import WorkConfig
+from webapi.auth.api_keys import KeyFile, read_keys
+from webapi.auth.gate import ANY, PUBLIC, SCOPE_OF
+from webapi.server.gunicorn_app import check_host
+from worker.access import SCOPES
+from worker.jobs.config import WorkConfig
 
 
 @pytest.fixture(scope="module")

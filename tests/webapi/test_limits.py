@@ -16,10 +16,10 @@ from indexer.settings import load_settings
 from tests.webapi.conftest import Serve
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import Start, computed, tagged, until
-from webapi.headers import SAFE
-from webapi.limits import MemoryMeter, Meter, RateLimit, RedisMeter
-from worker.config import WorkConfig, work_config
-from worker.jobs_redis import connect
+from webapi.auth.rate_limit import MemoryMeter, Meter, RateLimit, RedisMeter
+from webapi.http.security_headers import SAFE
+from worker.jobs.config import WorkConfig, work_config
+from worker.jobs.redis_store import connect
 
 LIMITS = {"max_body_bytes": 4096, "max_text_bytes": 1024, "max_set": 3, "max_hits": 2, "max_document_bytes": 2048}
 
@@ -174,7 +174,7 @@ def test_a_caller_has_so_many_jobs_open(corpus: Path, config: WorkConfig, tmp_pa
 
 
 def _any_job(store: object, config: WorkConfig) -> str:
-    from worker.jobs_redis import RedisJobs
+    from worker.jobs.redis_store import RedisJobs
 
     assert isinstance(store, RedisJobs)
     found = store.client.smembers(f"{config.key_prefix}mine:key:anna")
@@ -203,7 +203,7 @@ def test_settings_reach_the_workers() -> None:
 
 
 def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) -> None:
-    from indexer.build import build_index
+    from indexer.indexing.build import build_index
     from tests.worker.jobs.conftest import documents
 
     assert isinstance(elasticsearch_engine, ElasticsearchEngine)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from indexer.ports import free_port
+from indexer.net import free_port
 from tests.worker.jobs.conftest import ROOT, until
 
 

@@ -11,12 +11,12 @@ import yaml
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.phrases.model import PhraseModel
+from indexer.model.phrase_model import PhraseModel
 from tests.webapi.conftest import WAIT, Serve, Served
 from tests.webapi.keyring import inside
 from tests.worker.jobs.conftest import ROOT, Start, until
 from webapi.client import Client
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 RULES = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
 _SELECTOR = re.compile(r"(phrasecom_\w+)(?:\{([^}]*)\})?")

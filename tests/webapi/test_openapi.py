@@ -9,16 +9,16 @@ import pytest
 from pydantic import BaseModel
 
 from indexer.settings import load_settings
-from webapi import openapi, replies
 from webapi.app import create_app
 from webapi.client import Client
-from worker.config import WorkConfig
+from webapi.schemas import openapi, responses
+from worker.jobs.config import WorkConfig
 
 UNDESCRIBED = {"/metrics", "/docs", "/v1/openapi.json"}
 
 
 def test_the_committed_description_is_up_to_date() -> None:
-    said = "run: python -m webapi.openapi"
+    said = "run: python -m webapi.schemas.openapi"
     assert openapi.FILE.read_text(encoding="utf-8") == openapi.written(), said
 
 
@@ -59,21 +59,21 @@ def check(model: type[BaseModel], value: object) -> None:
 
 
 def test_answers_are_as_described(real: Client) -> None:
-    check(replies.ComparisonReply, real.compare("papers", "d1", "d2"))
+    check(responses.ComparisonReply, real.compare("papers", "d1", "d2"))
     whole = real.compare("papers", "d1", {"ids": ["d2", "d3"]}, options={"candidates": True, "graph": True, "cap": 0})
-    check(replies.ComparisonReply, whole)
-    check(replies.ComparisonReply, real.compare("papers", "d1", {"text": "Nothing known."}, preset="paper"))
-    check(replies.ExplanationReply, real.explain("papers", ["d1", "d2"], query="web graph"))
-    check(replies.SearchReply, real.search("papers", {"query": {"match": {"text": "web"}}}))
-    check(replies.IndexesReply, real.call("GET", "/v1/indexes"))
-    check(replies.DocumentReply, real.document("papers", "d1"))
-    check(replies.SuggestionsReply, real.call("GET", "/v1/indexes/papers/suggest?q=web"))
-    check(replies.IngestReply, real.add("papers", [{"id": "described", "text": "The web graph."}]))
+    check(responses.ComparisonReply, whole)
+    check(responses.ComparisonReply, real.compare("papers", "d1", {"text": "Nothing known."}, preset="paper"))
+    check(responses.ExplanationReply, real.explain("papers", ["d1", "d2"], query="web graph"))
+    check(responses.SearchReply, real.search("papers", {"query": {"match": {"text": "web"}}}))
+    check(responses.IndexesReply, real.call("GET", "/v1/indexes"))
+    check(responses.DocumentReply, real.document("papers", "d1"))
+    check(responses.SuggestionsReply, real.call("GET", "/v1/indexes/papers/suggest?q=web"))
+    check(responses.IngestReply, real.add("papers", [{"id": "described", "text": "The web graph."}]))
     pending = real.request("POST", "/v1/indexes/papers/documents", {"documents": [{"id": "described"}]})
-    check(replies.JobReply, pending.json())
-    check(replies.HealthReply, real.call("GET", "/readyz"))
+    check(responses.JobReply, pending.json())
+    check(responses.HealthReply, real.call("GET", "/readyz"))
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"index": "nope", "a": {"id": "d1"}, "b": {"id": "d2"}}'])
 def test_problems_are_as_described(real: Client, body: bytes) -> None:
-    check(replies.ProblemReply, real.request("POST", "/v1/comparisons", body).json())
+    check(responses.ProblemReply, real.request("POST", "/v1/comparisons", body).json())

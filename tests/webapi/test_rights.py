@@ -12,23 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import StoreUnavailable
-from indexer.readers.jsonlines import json_line
+from indexer.indexing.build import build_index
+from indexer.readers.jsonl import json_line
 from tests.webapi.conftest import Serve
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import ROOT, Start, until
 from webapi.client import Client
 from webapi.context import EXTENSION
-from worker.asked import AskedPage
-from worker.callers import Caller, eyes_of, rights_of
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.ingest import add
-from worker.jobs import Answer, NewJob
-from worker.wire import dumps
+from worker.access import Caller, eyes_of, rights_of
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import Answer, NewJob
+from worker.jobs.payloads import AskedPage
+from worker.json_bytes import dumps
+from worker.service.gateway import Desk
+from worker.service.ingest import add
 
 COMMON = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
 HIDDEN = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "

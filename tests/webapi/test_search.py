@@ -11,7 +11,7 @@ from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 from tests.webapi.conftest import WAIT, Serve, Served
 from tests.worker.jobs.conftest import let_go, tagged, until
 from webapi.client import ApiError, Client
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 QUERY = {"match": {"text": "web graphs"}}
 

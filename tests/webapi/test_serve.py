@@ -14,8 +14,8 @@ from tests.webapi.conftest import Serve, Served
 from tests.worker.jobs.conftest import until
 from webapi.app import create_app
 from webapi.client import Client
-from webapi.serve import check_host
-from worker.config import WorkConfig
+from webapi.server.gunicorn_app import check_host
+from worker.jobs.config import WorkConfig
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])

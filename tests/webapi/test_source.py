@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from elasticsearch import BadRequestError, Elasticsearch
 
-from indexer.change import refresh_index
-from indexer.engines.elasticsearch import bodies, reader
+from indexer.engines.elasticsearch import query_builder, reader
+from indexer.indexing.update import refresh_index
 from tests.webapi.conftest import WAIT, Served, started, stop
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.webapi.sources import MAPPINGS, SAID, House, attach, story
 from tests.worker.jobs.conftest import until
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 pytestmark = pytest.mark.elasticsearch
 
@@ -226,7 +226,7 @@ def test_rights_that_cannot_be_checked_in_a_search_are_refused_not_guessed(house
 def test_the_ids_of_what_may_be_read_go_into_the_search_in_parts(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "IDS", 3)
+    monkeypatch.setattr(query_builder, "IDS", 3)
     monkeypatch.setattr(reader, "ID_BATCH", 5)
     house.elastic.indices.put_settings(index=house.source, settings={"index.max_result_window": 25})
     with reading(house, tmp_path) as who:

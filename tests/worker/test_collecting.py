@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from worker.collecting import collecting_later
+from indexer.runtime.collecting import collecting_later
 
 
 def test_collection_is_off_meanwhile_and_on_again_whatever_happens() -> None:

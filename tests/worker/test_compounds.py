@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.compounds import compound, spaced
+from worker.phrasing.compounds import compound, spaced
 
 
 def whole(phrase: str, *texts: str) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.analyse import Analyser
+from indexer.analysis.analyzer import Analyser
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import (
     Engine,

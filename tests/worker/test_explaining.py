@@ -9,10 +9,10 @@ from indexer.errors import BadParameter, UnknownDocument
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import SHARED
 from tests.worker.shape import check
-from worker.answer import Comparison
+from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
-from worker.question import Question
-from worker.sides import Side
+from worker.explain.side import Side
+from worker.explain.spec import Question
 
 HITS = ["b1", "a1", *(f"d{n:04}" for n in range(0, 48, 6))]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.worker.test_matching import model
-from worker.filling import Where, wanted
-from worker.folding import Folder
+from worker.answer.list_length import Where, wanted
+from worker.answer.near_duplicates import Folder
 from worker.methods.base import Ranked
 
 PHRASES = ["amber", "birch", "cedar", "delta", "ember", "fjord"]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from indexer.analyse import Analyser
+from indexer.analysis.analyzer import Analyser
 from indexer.documents import Document
 from indexer.engines.base import Engine
-from indexer.engines.tantivy.reader import TantivyReader
+from indexer.engines.embedded.reader import TantivyReader
 from tests.worker.conftest import INDEX, ask
-from worker.coded import MANY as MANY_WORDS
-from worker.coded import Coded, Numbered
 from worker.comparer import Comparer
+from worker.explain.resolver import MANY, Limits, resolve
+from worker.explain.side import Side
+from worker.explain.text.encoded_text import MANY as MANY_WORDS
+from worker.explain.text.encoded_text import Coded, Numbered
 from worker.methods import METHODS
-from worker.resolve import MANY, Limits, resolve
-from worker.sides import Side
 
 HALF = MANY  # of each side
 A, B = (Side.from_text("ids:" + ",".join(f"d{n:04}" for n in range(first, first + HALF))) for first in (0, HALF))

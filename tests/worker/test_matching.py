@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.phrases.acronyms import as_lines
-from indexer.phrases.model import PhraseModel
-from indexer.phrases.packed import pack
-from indexer.text import occurrences
-from worker.coded import Coded
-from worker.folding import Folder
-from worker.matching import FAMILY, Wording, pair_positions, positions, related
-from worker.places import Finder, snippet
-from worker.sequences import MANY, InNumbers, InText, sequences
-from worker.spans import Spans
+from indexer.mining.acronyms import as_lines
+from indexer.model.phrase_model import PhraseModel
+from indexer.packed import pack
+from indexer.text.tokenizer import occurrences
+from worker.answer.near_duplicates import Folder
+from worker.answer.snippets import Finder, snippet
+from worker.explain.text.encoded_text import Coded
+from worker.explain.text.ngram_counts import MANY, InNumbers, InText, sequences
+from worker.explain.text.partial_match import FAMILY, Wording, pair_positions, positions, related
+from worker.explain.text.spans import Spans
 
 WORDS = "web graph meta learn metalearn reinforcement rl deep personalise e mail email".split()
 words = st.sampled_from(["a", "b", "ab", "ba"])

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Groups, Reader
-from indexer.lemmas import Lemmas
-from indexer.text import tokens_string, words_and_marks
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import tokens_string, words_and_marks
 from tests.worker.test_matching import model
-from worker.folding import Folder
-from worker.names import Called, Names, shared_name
-from worker.resolve import Resolved
-from worker.sides import Side
-from worker.spans import Spans
+from worker.answer.near_duplicates import Folder
+from worker.explain.resolver import Resolved
+from worker.explain.side import Side
+from worker.explain.text.spans import Spans
+from worker.phrasing.proper_names import Called, Names, shared_name
 
 NAMES = {"mark", "hughes", "pnc"}
 

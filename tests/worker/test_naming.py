@@ -11,13 +11,13 @@ import pytest
 
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Reader
-from indexer.lemmas import Lemmas
-from indexer.text import tokens_string, words_and_marks
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import tokens_string, words_and_marks
 from tests.worker.test_matching import model
-from worker.names import Called
-from worker.naming import Namer
-from worker.resolve import Resolved
-from worker.sides import Side
+from worker.explain.resolver import Resolved
+from worker.explain.side import Side
+from worker.phrasing.full_form import Namer
+from worker.phrasing.proper_names import Called
 
 EVERYDAY = {"say": 0.1, "network": 0.6}
 """Words of half the documents, with their quality."""

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.text import occurrences
+from indexer.text.tokenizer import occurrences
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import SHARED
-from worker.answer import Comparison
-from worker.candidates import Candidates
+from worker.answer.builder import Found, present
+from worker.answer.comparison import Comparison
+from worker.answer.near_duplicates import Folder
+from worker.answer.nested_relevance import relevance_by_words
 from worker.comparer import Comparer
-from worker.folding import Folder
-from worker.full import full_graph
+from worker.explain.candidates import Candidates
+from worker.explain.full_graph import full_graph
+from worker.explain.neighbourhood import Pair
+from worker.explain.pair_features import pose
+from worker.explain.resolver import Limits, Resolved, resolve
+from worker.explain.side import Side
 from worker.methods import METHODS
 from worker.methods.base import Ranked
-from worker.neighbourhood import Pair
-from worker.nested import relevance_by_words
-from worker.posing import pose
-from worker.present import Found, present
-from worker.resolve import Limits, Resolved, resolve
-from worker.sides import Side
 
 
 def resolved(comparer: Comparer, a: str, b: str) -> tuple[Resolved, Resolved]:

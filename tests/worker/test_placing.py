@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from indexer.phrases.topics import FEW
+from indexer.model.topic_space import FEW
 from tests.worker.conftest import INDEX
 from worker.comparer import Comparer
-from worker.placing import place_together
-from worker.resolve import Limits, Resolved, resolve
-from worker.sides import Side
+from worker.explain.placing import place_together
+from worker.explain.resolver import Limits, Resolved, resolve
+from worker.explain.side import Side
 
 
 def sides(comparer: Comparer) -> list[Resolved]:

@@ -7,9 +7,9 @@ import pytest
 from indexer.engines.base import Engine
 from tests.worker.conftest import INDEX
 from worker.analysers import Analysers
-from worker.posing import _nearness
-from worker.resolve import Limits, Resolved, resolve
-from worker.sides import Side
+from worker.explain.pair_features import _nearness
+from worker.explain.resolver import Limits, Resolved, resolve
+from worker.explain.side import Side
 
 
 def sides(engine: Engine, *asked: str) -> list[Resolved]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indexer.analyse import Analyser
+from indexer.analysis.analyzer import Analyser
 from indexer.documents import Document
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import IMPLIED, ONLY_B, PHRASES, SHARED
 from tests.worker.shape import check
 from worker.comparer import Comparer
+from worker.explain.query_side import ranked_for_a_query, with_every_phrase
 from worker.methods.base import Problem, Ranked, Sorting
-from worker.queries import ranked_for_a_query, with_every_phrase
 
 BEES = set(PHRASES["bees"])
 

@@ -11,8 +11,8 @@ from indexer.engines.base import Engine
 from indexer.errors import BadParameter, PhraseComError, UnknownIndex, UnknownMethod
 from tests.worker.conftest import INDEX, ask
 from worker.comparer import Comparer, compare
-from worker.question import MODEL_OPTIONS
-from worker.sides import Side
+from worker.explain.side import Side
+from worker.explain.spec import MODEL_OPTIONS
 
 NUMBERS = [float("nan"), float("inf"), -float("inf"), -1, -1e-9, 1e300, 10**400, "1", True, [1]]
 

@@ -10,14 +10,14 @@ import pytest
 from indexer.engines.base import Engine
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import IMPLIED
-from worker.answer import Entry
+from worker.answer.bridges import Reasoner
+from worker.answer.comparison import Entry
+from worker.answer.near_duplicates import Folder
 from worker.comparer import Comparer
-from worker.core.graph import Subgraph
-from worker.core.seeds import Side
-from worker.folding import Folder
+from worker.explain.neighbourhood import LocalGraph
 from worker.methods.base import Problem
-from worker.neighbourhood import LocalGraph
-from worker.reasons import Reasoner
+from worker.solver.seeds import Side
+from worker.solver.subgraph import Subgraph
 
 
 def implied(comparer: Comparer, a: str = "a1", b: str = "b1") -> Entry:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
-from indexer.analyse import Analyser
+from indexer.analysis.analyzer import Analyser
 from indexer.engines.base import Engine
 from indexer.errors import BadSide, UnknownDocument
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import IMPLIED, STAFF, planted
 from worker.comparer import Comparer
-from worker.sides import Side
+from worker.explain.side import Side
 
 NOBODY: frozenset[str] = frozenset()
 OURS = frozenset({STAFF})

@@ -14,10 +14,10 @@ from indexer.errors import BadSide, TooLarge, UnknownDocument
 from tests.worker.conftest import INDEX, ask
 from tests.worker.planted import IMPLIED, PHRASES, SHARED, corpus, field_documents
 from tests.worker.shape import check
-from worker.answer import Comparison
+from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
-from worker.resolve import Limits
-from worker.sides import Side, parse_search
+from worker.explain.resolver import Limits
+from worker.explain.side import Side, parse_search
 
 Documents = dict[str, Document]
 
@@ -229,7 +229,7 @@ def test_a_very_long_text_is_compared_and_a_longer_one_refused(embedded: Engine,
 
 
 def test_the_empty_documents_of_an_index_have_nothing_to_share(copied: Engine) -> None:
-    from indexer.analyse import Analyser
+    from indexer.analysis.analyzer import Analyser
 
     empty = [Document("nothing", "", ""), Document("little", "", "of the")]
     copied.add(INDEX, Analyser(copied.open(INDEX).model).analyse_all(empty))
@@ -246,7 +246,7 @@ def test_a_thousand_documents_against_a_thousand_take_two_requests(copied: Engin
 
 
 def thousands(engine: Engine) -> Comparison:
-    from indexer.analyse import Analyser
+    from indexer.analysis.analyzer import Analyser
 
     many = list(field_documents(2000, seed=5, prefix="many"))
     engine.add(INDEX, Analyser(engine.open(INDEX).model).analyse_all(many))

@@ -9,8 +9,8 @@ import pytest
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Groups
 from tests.worker.test_matching import model
-from worker.spans import Spans
-from worker.spelling import Speller
+from worker.explain.text.spans import Spans
+from worker.phrasing.display_form import Speller
 
 
 def speller(usual: str, text: str, groups: Groups, times: int = 1) -> Speller:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from worker.answer import Entry, SideInfo
-from worker.sides import Kind
-from worker.summary import summarise
+from worker.answer.comparison import Entry, SideInfo
+from worker.answer.summary import summarise
+from worker.explain.side import Kind
 
 
 def side(kind: Kind = "document") -> SideInfo:

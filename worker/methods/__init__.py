@@ -5,9 +5,9 @@ from __future__ import annotations
 from indexer.errors import UnknownMethod
 from worker.methods.base import Method, Problem, Ranked, Sorting
 from worker.methods.cda import CDA
-from worker.methods.cda_alter_mea import CDAAlterMea
 from worker.methods.cda_no_graph import CDANoGraph
 from worker.methods.cda_two_step import CDATwoStep
+from worker.methods.cda_variants import CDAAlterMea
 from worker.methods.containment import Containment
 from worker.methods.context_fuzzy import ContextFuzzy
 from worker.methods.patent_com import PatentCom

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from worker.core.graph import Flags, Floats, Indices, Subgraph
-from worker.core.parameters import DEFAULT, Parameters
-from worker.core.propagation import Relevance
-from worker.core.seeds import Side
+from worker.solver.parameters import DEFAULT, Parameters
+from worker.solver.propagation import Relevance
+from worker.solver.seeds import Side
+from worker.solver.subgraph import Flags, Floats, Indices, Subgraph
 
 FLOATS = (
     *("salience_a", "salience_b", "partial_a", "partial_b", "worded_a", "worded_b"),

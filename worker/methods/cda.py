@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.core.common import Common, solve_common
-from worker.core.common import Measure as CommonMeasure
-from worker.core.distinct import Distinct, solve_distinct
-from worker.core.distinct import Measure as DistinctMeasure
-from worker.core.parameters import Parameters
-from worker.core.scale import log_margin
 from worker.methods.base import Problem, Sorting
-from worker.methods.calibrated import by_logs
+from worker.methods.log_evidence import by_logs
 from worker.methods.relevance import Prepared, Selected, prepare
+from worker.solver.calibration import log_margin
+from worker.solver.common_problem import Common, solve_common
+from worker.solver.common_problem import Measure as CommonMeasure
+from worker.solver.distinct_problem import Distinct, solve_distinct
+from worker.solver.distinct_problem import Measure as DistinctMeasure
+from worker.solver.parameters import Parameters
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import relative
+from worker.methods.ranked_lists import relative
 from worker.methods.relevance import select_by_means
 
 

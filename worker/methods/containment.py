@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import rest_is_distinct
+from worker.methods.ranked_lists import rest_is_distinct
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import rest_is_distinct
-from worker.methods.words import Text, corpus, cosine, inverse_frequency, tf_idf
+from worker.methods.ranked_lists import rest_is_distinct
+from worker.methods.tfidf import Text, corpus, cosine, inverse_frequency, tf_idf
 
 
 @dataclass(frozen=True)

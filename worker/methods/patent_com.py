@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.core.graph import Floats
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import ranked, relative
+from worker.methods.ranked_lists import ranked, relative
+from worker.solver.subgraph import Floats
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.errors import BadParameter
-from worker.core.common import CommonProblem
-from worker.core.distinct import DistinctProblem
-from worker.core.graph import Flags, Floats, Subgraph
-from worker.core.parameters import Parameters
-from worker.core.scale import Calibration, calibrate, log_margin
-from worker.core.seeds import pair_seeds
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import ranked
+from worker.methods.ranked_lists import ranked
+from worker.solver.calibration import Calibration, calibrate, log_margin
+from worker.solver.common_problem import CommonProblem
+from worker.solver.distinct_problem import DistinctProblem
+from worker.solver.parameters import Parameters
+from worker.solver.seeds import pair_seeds
+from worker.solver.subgraph import Flags, Floats, Subgraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.core.graph import Floats
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import intersection, top
-from worker.methods.words import Text, corpus
+from worker.methods.ranked_lists import intersection, top
+from worker.methods.tfidf import Text, corpus
+from worker.solver.subgraph import Floats
 
 
 @dataclass(frozen=True)

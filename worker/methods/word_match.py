@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from worker.methods.base import Problem, Sorting
-from worker.methods.lists import intersection, top
-from worker.methods.words import inverse_frequency, tf_idf
+from worker.methods.ranked_lists import intersection, top
+from worker.methods.tfidf import inverse_frequency, tf_idf
 
 
 @dataclass(frozen=True)

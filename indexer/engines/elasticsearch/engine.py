@@ -21,20 +21,20 @@ from typing import Any, TypeVar
 
 from elasticsearch import NotFoundError
 
-from indexer.attached import Attached
 from indexer.documents import AnalysedDocument
+from indexer.engines.attached_source import Source
+from indexer.engines.attachment import Attached
 from indexer.engines.base import Build, Engine, IndexInfo, Reader
-from indexer.engines.elasticsearch import bodies
-from indexer.engines.elasticsearch.build import FORMAT, ElasticsearchBuild
-from indexer.engines.elasticsearch.client import Connection, PartialAnswer
-from indexer.engines.elasticsearch.holding import LEASE, writable
+from indexer.engines.elasticsearch import query_builder
+from indexer.engines.elasticsearch.attached_source import ElasticsearchSource, cluster_of
+from indexer.engines.elasticsearch.build_lock import LEASE, writable
+from indexer.engines.elasticsearch.bulk_writer import CHUNK, FEW_RETRIES, write_all
+from indexer.engines.elasticsearch.connection import Connection, PartialAnswer
+from indexer.engines.elasticsearch.epoch_builder import FORMAT, ElasticsearchBuild
 from indexer.engines.elasticsearch.reader import WAITS, ElasticsearchReader
-from indexer.engines.elasticsearch.source import ElasticsearchSource, cluster_of
-from indexer.engines.elasticsearch.writing import CHUNK, FEW_RETRIES, write_all
-from indexer.engines.names import check_index_name, is_id
-from indexer.engines.source import Source
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
-from indexer.phrases.model import PhraseModel
+from indexer.identifiers import check_index_name, is_id
+from indexer.model.phrase_model import PhraseModel
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ class ElasticsearchEngine(Engine):
             try:
                 with self.connection.telling():
                     seen = self.connection.whole(
-                        self.connection.client.search(index=alias, body=bodies.overview()).body
+                        self.connection.client.search(index=alias, body=query_builder.overview()).body
                     )
                     return step(self._concrete(alias, seen), seen)
             except NotFoundError as error:
@@ -195,7 +195,7 @@ class ElasticsearchEngine(Engine):
             there = self._states(alias, [name for name in ids if is_id(name)])
             for analysed in batch:
                 name = analysed.document.id
-                source = bodies.document_bytes(analysed, there.get(name, "new"))
+                source = query_builder.document_bytes(analysed, there.get(name, "new"))
                 yield {"_index": alias, "_id": name, "_source": source}
 
     def _states(self, alias: str, ids: list[str]) -> dict[str, str]:

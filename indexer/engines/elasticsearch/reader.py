@@ -19,12 +19,12 @@ from indexer.engines.base import (
     SearchRequest,
     SearchResult,
 )
-from indexer.engines.codec import may_read, unpack
-from indexer.engines.elasticsearch import answers, bodies
-from indexer.engines.elasticsearch.client import PartialAnswer
-from indexer.engines.names import facet_of, is_id
+from indexer.engines.document_codec import may_read, unpack
+from indexer.engines.elasticsearch import query_builder, response_parser
+from indexer.engines.elasticsearch.connection import PartialAnswer
 from indexer.errors import EpochChanged, TooLarge
-from indexer.phrases.model import PhraseModel
+from indexer.identifiers import facet_of, is_id
+from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
@@ -48,7 +48,7 @@ class ElasticsearchReader(Reader):
         found: dict[str, AnalysedDocument] = {}
         for document in self._get_many(wanted) if wanted else ():
             if document.get("found") and may_read(document["_source"]["acl"], groups):
-                found[document["_id"]] = unpack(bodies.packed_source(document["_source"]))
+                found[document["_id"]] = unpack(query_builder.packed_source(document["_source"]))
         return [found.get(name) for name in ids]
 
     def _get_many(self, ids: list[str]) -> Sequence[Mapping[str, Any]]:
@@ -69,9 +69,9 @@ class ElasticsearchReader(Reader):
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         after = None
         while True:
-            hits = self._ask(bodies.scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
+            hits = self._ask(query_builder.scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
             for hit in hits:
-                yield unpack(bodies.packed_source(hit["_source"]))
+                yield unpack(query_builder.packed_source(hit["_source"]))
             if len(hits) < SCAN_BATCH:
                 return
             after = hits[-1]["sort"][0]
@@ -80,32 +80,34 @@ class ElasticsearchReader(Reader):
         ids: list[str] = []
         while len(ids) < most:
             size = min(ID_BATCH, most - len(ids))
-            body = bodies.readable_ids(ids[-1] if ids else None, size, groups)
-            hits = self._ask(body, scored=False, filter_path=bodies.ID_FIELDS).get("hits", {}).get("hits", ())
+            body = query_builder.readable_ids(ids[-1] if ids else None, size, groups)
+            hits = self._ask(body, scored=False, filter_path=query_builder.ID_FIELDS).get("hits", {}).get("hits", ())
             ids += [hit["sort"][0] for hit in hits]
             if len(hits) < size:
                 break
         return ids
 
     def facet_names(self, groups: Groups = None) -> list[str]:
-        answer = self._ask(bodies.facet_names(groups), scored=False)
+        answer = self._ask(query_builder.facet_names(groups), scored=False)
         return list(dict.fromkeys(facet_of(one["key"]) for one in answer["aggregations"]["values"]["buckets"]))
 
     def page(self, request: SearchRequest) -> SearchResult:
-        if request.offset + request.size > bodies.WINDOW:
+        if request.offset + request.size > query_builder.WINDOW:
             raise TooLarge(
-                f"hit {request.offset + request.size} is too far down", fix=f"ask for hits up to {bodies.WINDOW}"
+                f"hit {request.offset + request.size} is too far down", fix=f"ask for hits up to {query_builder.WINDOW}"
             )
-        answer = self._ask(bodies.search(request), scored=any(key.key == "score" for key in request.order))
-        return answers.search_result(answer, request)
+        answer = self._ask(query_builder.search(request), scored=any(key.key == "score" for key in request.order))
+        return response_parser.search_result(answer, request)
 
     def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.a, *request.b]))
-        body = bodies.neighbourhood(request, phrases)
-        answer = self._ask(body, scored=True, filter_path=bodies.NEIGHBOURHOOD_FIELDS, include_named_queries_score=True)
-        return answers.neighbourhood(answer, request, phrases)
+        body = query_builder.neighbourhood(request, phrases)
+        answer = self._ask(
+            body, scored=True, filter_path=query_builder.NEIGHBOURHOOD_FIELDS, include_named_queries_score=True
+        )
+        return response_parser.neighbourhood(answer, request, phrases)
 
-    def _ask(self, body: bodies.Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
+    def _ask(self, body: query_builder.Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
         connection = self._engine.connection
         if scored:  # weights must not depend on the shard a document lies in
             parameters["search_type"] = "dfs_query_then_fetch"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indexer.bm25 import Weigher
 from indexer.documents import PAIR, AnalysedDocument, Document, Salient
 from indexer.engines.base import Engine, IndexInfo, Reader
-from indexer.phrases.model import PhraseModel
+from indexer.model.bm25 import Weigher
+from indexer.model.phrase_model import PhraseModel
 
 PHRASES = (
     "graph",

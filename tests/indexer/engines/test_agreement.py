@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tantivy import Occur, Query
 
-from indexer.bm25 import phrase_words
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, NeighbourhoodRequest, Reader, Selection
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.engines.elasticsearch.reader import ElasticsearchReader
-from indexer.engines.tantivy.reader import TantivyReader
+from indexer.engines.embedded.reader import TantivyReader
+from indexer.model.bm25 import phrase_words
 from tests.indexer.engines.corpus import Corpus, build, make_corpus
 from tests.indexer.engines.oracle import edges_of
 from tests.indexer.engines.test_neighbourhood import assert_same_order, random_request

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from elasticsearch import Elasticsearch
 
-from indexer.bm25 import PhraseWords, Weigher, edge_weights, phrase_words, stored_length
+from indexer.model.bm25 import PhraseWords, Weigher, edge_weights, phrase_words, stored_length
 from tests.indexer.engines.corpus import Corpus, make_corpus
 
 

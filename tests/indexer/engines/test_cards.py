@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.engines.elasticsearch.bodies import TITLE, degrees_of_cards, pack_card, title_of_card
-from indexer.engines.lazily import Lazily
+from indexer.engines.elasticsearch.query_builder import TITLE, degrees_of_cards, pack_card, title_of_card
+from indexer.lazy_sequences import Lazily
 
 cards = st.lists(st.tuples(st.floats(0, 1e9), st.text(st.characters(exclude_categories=["Cs"]), max_size=TITLE)))
 

@@ -12,7 +12,7 @@ from indexer.engines import open_engine
 from indexer.engines.base import Engine, Selection
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBusy, TooLarge, TooSlow, UnsupportedVersion
-from indexer.ports import free_port
+from indexer.net import free_port
 from tests.indexer.engines.corpus import Corpus, build, make_corpus
 
 

@@ -7,7 +7,7 @@ import pytest
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.errors import UnknownIndex
-from indexer.phrases.model import PhraseModel
+from indexer.model.phrase_model import PhraseModel
 from tests.indexer.engines import actors
 
 

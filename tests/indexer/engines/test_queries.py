@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from indexer.bm25 import Weigher
+from indexer import date_ranges
 from indexer.documents import AnalysedDocument
-from indexer.engines import dates
 from indexer.engines.base import Engine, Reader, Selection
-from indexer.engines.intervals import Interval, iso
-from indexer.engines.query import Bool, Dates, Everything, Facet, Match, Query, Sort, flat_score, matches
+from indexer.engines.date_histogram import Interval, iso
+from indexer.engines.query_tree import Bool, Dates, Everything, Facet, Match, Query, Sort, flat_score, matches
 from indexer.errors import BadParameter
+from indexer.model.bm25 import Weigher
 from tests.indexer.engines.corpus import Corpus, analyse, build, make_corpus
 
-MARCH = Dates(*dates.limits(gte="2020-03", lt="2020-04"))
+MARCH = Dates(*date_ranges.limits(gte="2020-03", lt="2020-04"))
 MAIL, GRAPH, MODEL = Match(("mail",)), Match(("graph",)), Match(("model", "topic"))
 ACL = Facet("venue", ("ACL",))
 
@@ -95,7 +95,7 @@ def ids(reader: Reader, query: Query, *sort: Sort, size: int = 100, offset: int 
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_by_date_the_undated_come_last_and_ties_by_id(reader: Reader, sparse: Corpus, descending: bool) -> None:
-    dated = [(dates.instant(d.document.date), d.document.id) for d in sparse.documents]
+    dated = [(date_ranges.instant(d.document.date), d.document.id) for d in sparse.documents]
     known = sorted((at, name) for at, name in dated if at is not None)
     if descending:
         known.sort(key=lambda one: -one[0])
@@ -117,7 +117,7 @@ def test_several_keys_one_after_the_other(reader: Reader, sparse: Corpus) -> Non
     by_id = sparse.by_id()
     either = Bool(should=(ACL, MARCH))
     hits = reader.search(Selection(query=either), size=100, sort=[Sort("score", True), Sort("date", True)]).hits
-    keys = [(-hit.score, -(dates.instant(by_id[hit.id].document.date) or -(2**60)), hit.id) for hit in hits]
+    keys = [(-hit.score, -(date_ranges.instant(by_id[hit.id].document.date) or -(2**60)), hit.id) for hit in hits]
     assert keys == sorted(keys) and {hit.score for hit in hits} == {1.0, 2.0}
     again = reader.search(Selection(query=either), size=100, sort=[Sort("date"), Sort("score")]).hits
     assert {hit.id: hit.score for hit in again} == {hit.id: hit.score for hit in hits}
@@ -170,7 +170,7 @@ def test_documents_are_counted_by_date(reader: Reader, sparse: Corpus, unit: str
 def test_fixed_intervals_are_counted_alike(reader: Reader, sparse: Corpus, written: str) -> None:
     interval = Interval.of_length(written)
     counted = reader.search(Selection(query=MODEL), size=0, histograms=[interval]).histograms[interval]
-    moments = [dates.instant(d.document.date) for d in sparse.documents if matches(MODEL, d)]
+    moments = [date_ranges.instant(d.document.date) for d in sparse.documents if matches(MODEL, d)]
     assert counted == Counter(at // interval.fixed * interval.fixed for at in moments if at is not None)
 
 
@@ -178,7 +178,7 @@ def test_empty_buckets_between_are_filled_to_the_end_of_time() -> None:
     month = Interval.calendar("month")
     said = [iso(at)[:7] for at, _ in month.filled({month.start(0): 1, month.start(100 * 86_400_000): 2})]
     assert said == ["1970-01", "1970-02", "1970-03", "1970-04"]
-    last = month.start(dates.instant("9999-12-31") or 0)
+    last = month.start(date_ranges.instant("9999-12-31") or 0)
     assert list(month.filled({last: 1})) == [(last, 1)] and list(month.filled({})) == []
 
 
@@ -189,6 +189,6 @@ def test_what_is_no_length_is_refused(written: str) -> None:
 
 
 def test_limits_take_a_day_whole() -> None:
-    day = dates.limits(gte="2011-03-11", lte="2011-03-11")
-    assert day == dates.limits(gt="2011-03-10", lt="2011-03-12") == dates.bounds("2011-03-11", "2011-03-11")
-    assert dates.limits() == (None, None)
+    day = date_ranges.limits(gte="2011-03-11", lte="2011-03-11")
+    assert day == date_ranges.limits(gt="2011-03-10", lt="2011-03-12") == date_ranges.bounds("2011-03-11", "2011-03-11")
+    assert date_ranges.limits() == (None, None)

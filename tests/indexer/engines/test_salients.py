@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents import Salient
-from indexer.engines.salients import StoredSalient, first_places, weighed
+from indexer.engines.lazy_documents import StoredSalient, first_places, weighed
 
 places = st.lists(st.tuples(st.sampled_from(["title", "text"]), st.integers(0, 99), st.integers(0, 99)), max_size=3)
 found = st.builds(Salient, st.text("ab ", min_size=1), st.floats(0, 1), st.integers(1, 9), places.map(tuple))

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from indexer.bm25 import Weigher
 from indexer.engines.base import Engine, Reader, Selection
 from indexer.errors import BadParameter
+from indexer.model.bm25 import Weigher
 from tests.indexer.engines.corpus import Corpus, analyse, build, draft
 from tests.indexer.engines.oracle import readable
 

@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import arrays
 from indexer.documents import AnalysedDocument
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
+from indexer.engines.embedded import lazy_documents as shelves
+from indexer.engines.embedded.varints import decoded, encoded, sizes_of
 from indexer.engines.shelf import Shelf, ShelvedDocument, shelf_of
-from indexer.engines.tantivy import shelf as shelves
-from indexer.engines.tantivy.varints import decoded, encoded, sizes_of
 from tests.indexer.engines.corpus import Corpus, analyse, build, draft, weigh
 
 
@@ -80,16 +80,16 @@ def test_text_is_read_of_those_that_are_looked_at(tantivy_engine: Engine, corpus
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many documents were read as stored, each time some were."""
-    from indexer.engines.tantivy import index
+    from indexer.engines.embedded import fulltext_index
 
     sizes: list[int] = []
-    fetch = index.fetch
+    fetch = fulltext_index.fetch
 
     def watched(searcher: object, schema: object, ids: list[str]) -> object:
         sizes.extend([len(ids)] if ids else [])
         return fetch(searcher, schema, ids)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(index, "fetch", watched)
+    monkeypatch.setattr(fulltext_index, "fetch", watched)
     return sizes
 
 

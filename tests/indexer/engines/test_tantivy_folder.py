@@ -13,9 +13,9 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, NeighbourhoodRequest
-from indexer.engines.tantivy.graph_writer import GraphWriter
-from indexer.engines.tantivy.strings import Strings
+from indexer.engines.embedded.phrase_graph_writer import GraphWriter
 from indexer.errors import BadSetting, CorruptIndex, IndexBusy, UnsupportedVersion
+from indexer.strings import Strings
 from tests.indexer.engines import actors
 from tests.indexer.engines.corpus import Corpus, build, draft, make_corpus
 

@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.analyse import Analyser, mine
+from indexer.analysis.analyzer import Analyser, mine
 from indexer.documents import Document
 from tests.indexer.phrases.made import corpus
 

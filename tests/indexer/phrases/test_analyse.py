@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexer.analyse import Analyser, mine
-from indexer.bm25 import Weigher
+from indexer.analysis.analyzer import Analyser, mine
 from indexer.documents import PAIR, AnalysedDocument, Document
 from indexer.errors import BadInput, BadSetting
-from indexer.phrases import build, mining
-from indexer.phrases.corpus import batches
-from indexer.phrases.kept import Kept
-from indexer.phrases.model import PhraseModel
-from indexer.spool import Spool
-from indexer.text import occurrences
+from indexer.mining import model_builder, pipeline
+from indexer.mining.encoded_corpus import batches
+from indexer.mining.mined_batches import Kept
+from indexer.model.bm25 import Weigher
+from indexer.model.phrase_model import PhraseModel
+from indexer.runtime.document_spool import Spool
+from indexer.text.tokenizer import occurrences
 from tests.indexer.phrases.made import TERMS, corpus
 
 BOILERPLATE = [
@@ -92,8 +92,8 @@ def test_the_same_documents_give_the_same_bytes(model: PhraseModel, documents: l
 def test_processes_share_the_mining_without_changing_it(
     documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.phrases.corpus._PART", 7)
-    for module in (build, mining):
+    monkeypatch.setattr("indexer.mining.encoded_corpus._PART", 7)
+    for module in (model_builder, pipeline):
         monkeypatch.setattr(module, "batches", partial(batches, tokens=500))
     alone = mine(documents).to_bytes()
     assert mine(documents, processes=3).to_bytes() == alone
@@ -103,8 +103,8 @@ def test_processes_share_the_mining_without_changing_it(
 def test_what_mining_kept_is_what_analysing_anew_would_read(
     documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "batches", partial(batches, tokens=700))
-    monkeypatch.setattr("indexer.analyse.BATCH", 5)
+    monkeypatch.setattr(model_builder, "batches", partial(batches, tokens=700))
+    monkeypatch.setattr("indexer.analysis.analyzer.BATCH", 5)
     odd = [Document("empty"), Document("title", title="Only a title"), Document("signs", text="... !")]
     told: list[tuple[str, int, int]] = []
     kept: list[Kept] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.phrases.packed import Packed, pack, unpack
+from indexer.packed import Packed, pack, unpack
 
 lines = st.text(st.characters(exclude_characters="\n"), max_size=5)
 

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.phrases.everyday import FEW
-from indexer.phrases.pairs import MORE_THAN, close_pairs, everyday_words
-from indexer.phrases.phraseset import PhraseSet
-from indexer.text import PAIR_WINDOW
+from indexer.mining.everyday import FEW
+from indexer.segmentation.phrase_pairs import MORE_THAN, close_pairs, everyday_words
+from indexer.segmentation.phrase_set import PhraseSet
+from indexer.text.tokenizer import PAIR_WINDOW
 
 SEGMENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 3)), max_size=60).map(
     lambda found: sorted({(d, at): p for d, at, p in found}.items())

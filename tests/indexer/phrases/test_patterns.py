@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.documents import Document
-from indexer.lemmas import Lemmas
-from indexer.phrases import patterns as patterns_module
-from indexer.phrases.corpus import Corpus, code
-from indexer.phrases.patterns import MAX_LENGTH, Patterns, frequent_patterns, support_for
-from indexer.text import lemmatise
+from indexer.mining import frequent_patterns as patterns_module
+from indexer.mining.encoded_corpus import Corpus, code
+from indexer.mining.frequent_patterns import MAX_LENGTH, Patterns, frequent_patterns, support_for
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import lemmatise
 
 LEMMAS = Lemmas("en")
 TEXTS = st.lists(st.text(alphabet="abc .", max_size=40), max_size=12)

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 
-from indexer.phrases.processes import in_order
+from indexer.runtime.process_pool import in_order
 
 OWNER = """
 import os, time
-from indexer.phrases.processes import in_order
+from indexer.runtime.process_pool import in_order
 
 def work(part):
     return os.getpid()

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.phrases import segment as segment_module
-from indexer.phrases.lookup import PhraseIndex
-from indexer.phrases.matching import Found, Matcher, cover, uncut
-from indexer.phrases.segment import segment
+from indexer.segmentation import best_segmentation as segment_module
+from indexer.segmentation.best_segmentation import segment
+from indexer.segmentation.matcher import Found, Matcher, cover, uncut
+from indexer.segmentation.phrase_trie import PhraseIndex
 
 LENGTH = 12
 MATCHES = st.sets(st.tuples(st.integers(0, LENGTH - 2), st.integers(2, 5)), max_size=25).map(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.phrases.topics import DIMENSIONS, PhrasePlaces, Topics, learn_topics, placed
+from indexer.model.topic_space import DIMENSIONS, PhrasePlaces, Topics, learn_topics, placed
 
 Ints = NDArray[np.int64]
 FIELDS = 4

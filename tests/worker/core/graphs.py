@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from worker.core.graph import DENSE_CELLS, Subgraph
-from worker.core.parameters import Parameters
-from worker.core.seeds import Seeds, Side, pair_seeds
+from worker.solver.parameters import Parameters
+from worker.solver.seeds import Seeds, Side, pair_seeds
+from worker.solver.subgraph import DENSE_CELLS, Subgraph
 
 
 @dataclass

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.worker.core.graphs import random_pair
-from worker.core.alternation import Solution, alternate
-from worker.core.graph import Flags, Floats
-from worker.core.parameters import Parameters
-from worker.core.propagation import copy_products
+from worker.solver.alternation import Solution, alternate
+from worker.solver.parameters import Parameters
+from worker.solver.propagation import copy_products
+from worker.solver.subgraph import Flags, Floats
 
 STRICT = Parameters(tolerance=0.0, max_inner=5, max_outer=9)
 

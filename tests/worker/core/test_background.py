@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.worker.core.graphs import full_graph
-from worker.core.common import solve_common
-from worker.core.distinct import solve_distinct
-from worker.core.graph import Floats, Indices, Subgraph
-from worker.core.parameters import PAPER
-from worker.core.propagation import propagate_exactly
-from worker.core.seeds import Seeds, Side, outside, pair_seeds
+from worker.solver.common_problem import solve_common
+from worker.solver.distinct_problem import solve_distinct
+from worker.solver.parameters import PAPER
+from worker.solver.propagation import propagate_exactly
+from worker.solver.seeds import Seeds, Side, outside, pair_seeds
+from worker.solver.subgraph import Floats, Indices, Subgraph
 
 
 def corpus(seed: int) -> Floats:

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.worker.core.graphs import full_graph
-from worker.core.common import solve_common
-from worker.core.distinct import solve_distinct
-from worker.core.graph import DENSE_CELLS, Flags, Subgraph
-from worker.core.parameters import PAPER, Parameters
-from worker.core.propagation import propagate
-from worker.core.scale import calibrate
-from worker.core.seeds import Seeds, Side, batch_seeds
+from worker.solver.calibration import calibrate
+from worker.solver.common_problem import solve_common
+from worker.solver.distinct_problem import solve_distinct
+from worker.solver.parameters import PAPER, Parameters
+from worker.solver.propagation import propagate
+from worker.solver.seeds import Seeds, Side, batch_seeds
+from worker.solver.subgraph import DENSE_CELLS, Flags, Subgraph
 
 
 def page(seed: int, hits: int, dense_cells: int) -> tuple[Subgraph, list[tuple[Side, Side]], Flags, Flags]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.worker.core.graphs import Pair, full_graph, pairs, random_pair
-from worker.core.graph import Subgraph
+from worker.solver.subgraph import Subgraph
 
 
 def test_weights_are_divided_by_the_roots_of_both_degrees() -> None:

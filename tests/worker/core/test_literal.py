@@ -7,9 +7,9 @@ from hypothesis import given, settings
 
 from tests.worker.core import literal
 from tests.worker.core.graphs import Pair, pairs, parameters, random_pair
-from worker.core.common import solve_common
-from worker.core.distinct import solve_distinct
-from worker.core.parameters import PAPER, Parameters
+from worker.solver.common_problem import solve_common
+from worker.solver.distinct_problem import solve_distinct
+from worker.solver.parameters import PAPER, Parameters
 
 
 def plain(pair: Pair, p: Parameters, common: set[int] | None) -> tuple[literal.State, list[int], list[int]]:

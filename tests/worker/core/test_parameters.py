@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker.core.parameters import DEFAULT, PAPER, PRESETS, Parameters, preset
+from worker.solver.parameters import DEFAULT, PAPER, PRESETS, Parameters, preset
 
 
 def test_the_paper_preset_is_the_papers() -> None:

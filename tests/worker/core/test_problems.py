@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.worker.core.graphs import Pair, pairs, parameters, random_pair
-from worker.core.alternation import Problem
-from worker.core.common import Common, CommonProblem, commonality, solve_common
-from worker.core.distinct import Distinct, DistinctProblem, distinction, solve_distinct
-from worker.core.graph import Floats, Subgraph
-from worker.core.parameters import PAPER, Parameters
-from worker.core.relaxation import Relaxation, State
-from worker.core.seeds import Side, pair_seeds
+from worker.solver.alternation import Problem
+from worker.solver.common_problem import Common, CommonProblem, commonality, solve_common
+from worker.solver.distinct_problem import Distinct, DistinctProblem, distinction, solve_distinct
+from worker.solver.parameters import PAPER, Parameters
+from worker.solver.relaxation import Relaxation, State
+from worker.solver.seeds import Side, pair_seeds
+from worker.solver.subgraph import Floats, Subgraph
 
 TIGHT = Parameters(tolerance=1e-14, max_inner=500)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.worker.core.graphs import Pair, pairs, random_pair
-from worker.core import propagation
-from worker.core.graph import Subgraph
-from worker.core.parameters import PAPER, Parameters
-from worker.core.propagation import propagate, propagate_exactly
-from worker.core.seeds import Side, pair_seeds
+from worker.solver import propagation
+from worker.solver.parameters import PAPER, Parameters
+from worker.solver.propagation import propagate, propagate_exactly
+from worker.solver.seeds import Side, pair_seeds
+from worker.solver.subgraph import Subgraph
 
 
 @given(pairs(), st.sampled_from([0.5, 10.0, 100.0]), st.sampled_from([0.0, 0.1]))

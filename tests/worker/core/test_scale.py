@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.worker.core.graphs import Pair, pairs, random_pair
-from worker.core.common import CommonUpdate, mean_over, solve_common
-from worker.core.parameters import Parameters
-from worker.core.propagation import propagate_exactly
-from worker.core.scale import FLOOR, calibrate, log_margin
-from worker.core.seeds import Side, pair_seeds
+from worker.solver.calibration import FLOOR, calibrate, log_margin
+from worker.solver.common_problem import CommonUpdate, mean_over, solve_common
+from worker.solver.parameters import Parameters
+from worker.solver.propagation import propagate_exactly
+from worker.solver.seeds import Side, pair_seeds
 
 STRICT = Parameters(delta=0.0, tolerance=1e-13, kappa=3.0)
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.worker.core.graphs import Pair, pairs, random_pair
-from worker.core.common import solve_common
-from worker.core.graph import Subgraph
-from worker.core.parameters import PAPER, Parameters
-from worker.core.propagation import propagate_exactly
-from worker.core.seeds import Side, pair_seeds
-from worker.core.shares import document_shares, relevance_shares
+from worker.solver.attribution import document_shares, relevance_shares
+from worker.solver.common_problem import solve_common
+from worker.solver.parameters import PAPER, Parameters
+from worker.solver.propagation import propagate_exactly
+from worker.solver.seeds import Side, pair_seeds
+from worker.solver.subgraph import Subgraph
 
 
 @settings(max_examples=150)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worker.core.common import CommonUpdate
-from worker.core.distinct import DistinctUpdate
+from worker.solver.common_problem import CommonUpdate
+from worker.solver.distinct_problem import DistinctUpdate
 
 magnitudes = st.floats(-18, 3).map(lambda exponent: 10.0**exponent)
 amounts = st.one_of(st.just(0.0), magnitudes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from worker.evaluate.chart import FIGURES, draw, usual
+from worker.evaluation.chart import FIGURES, draw, usual
 
 SVG = "{http://www.w3.org/2000/svg}"
 

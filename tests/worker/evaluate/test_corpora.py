@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from worker.evaluate.corpora import ALL, PARTS, gold_of, part_of
+from worker.evaluation.datasets import ALL, PARTS, gold_of, part_of
 
 
 def test_every_document_is_in_one_part_and_parts_are_thirds(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from worker.evaluate.figures import COUNTS, Listed, Tally, interval, weighted_auc
+from worker.evaluation.metrics import COUNTS, Listed, Tally, interval, weighted_auc
 
 LABELS = {"s1": "surface", "s2": "surface", "m1": "semantic", "m2": "semantic", "da": "distinct_a", "db": "distinct_b"}
 

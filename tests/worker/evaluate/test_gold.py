@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import BadInput
-from indexer.lemmas import Lemmas
-from worker.evaluate.gold import GoldDocument, background, gold_documents, label, random_pairs, read_lines, sample_pairs
+from indexer.text.lemmatizer import Lemmas
+from worker.evaluation.gold import (
+    GoldDocument,
+    background,
+    gold_documents,
+    label,
+    random_pairs,
+    read_lines,
+    sample_pairs,
+)
 
 LEMMAS = Lemmas("en")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from indexer.documents import Document
-from indexer.lemmas import Lemmas
-from indexer.text import tokens_string, words_and_marks
+from indexer.text.lemmatizer import Lemmas
+from indexer.text.tokenizer import tokens_string, words_and_marks
 from tests.worker.conftest import INDEX
 from tests.worker.planted import PHRASES
 from worker.comparer import Comparer
-from worker.core.parameters import DEFAULT
-from worker.evaluate.gold import GoldDocument, Pair, label
-from worker.evaluate.keywords import MAIN, Run, cosine, evaluate_keywords, varied
+from worker.evaluation.author_keywords import MAIN, Run, cosine, evaluate_keywords, varied
+from worker.evaluation.gold import GoldDocument, Pair, label
+from worker.solver.parameters import DEFAULT
 
 LEMMAS = Lemmas("en")
 

@@ -7,11 +7,11 @@ import pytest
 from tests.worker.conftest import INDEX
 from tests.worker.evaluate.test_keywords import pairs as pairs  # the fixture
 from worker.comparer import Comparer
-from worker.evaluate.goals import KEYWORD_GOALS, MASKED_GOALS, ahead, judged
-from worker.evaluate.gold import Pair
-from worker.evaluate.keywords import Run, evaluate_keywords
-from worker.evaluate.masked import evaluate_masked, masked_cases
-from worker.evaluate.report import markdown
+from worker.evaluation.author_keywords import Run, evaluate_keywords
+from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, ahead, judged
+from worker.evaluation.gold import Pair
+from worker.evaluation.masked_phrases import evaluate_masked, masked_cases
+from worker.evaluation.report import markdown
 
 RUNS = [Run("cda", "default"), Run("cda", "paper"), Run("containment", "default")]
 AGAINST = ("containment", "cda/paper")

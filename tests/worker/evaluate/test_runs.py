@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from indexer.cli.main import run
 from indexer.errors import BadParameter
-from indexer.main import run
-from worker.evaluate.commands import runs_of
+from worker.evaluation.cli import runs_of
 
 
 def test_a_parameter_is_varied_in_every_row_of_cda() -> None:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from tests.worker.jobs.doubles import PREFIX, VALKEY, count_name, counters, gate_name
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.jobs import JobLimits
-from worker.service import Service
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import JobLimits
+from worker.service.container import Service
+from worker.service.gateway import Desk
 
 TAG = "PHRASECOM_TEST_TAG"
 ROOT = Path(__file__).parents[3]

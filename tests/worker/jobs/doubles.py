@@ -19,7 +19,7 @@ import redis
 
 from indexer import errors
 from indexer.engines.base import Engine
-from worker.question import Question
+from worker.explain.spec import Question
 
 VALKEY = "PHRASECOM_TEST_VALKEY"
 PREFIX = "PHRASECOM_TEST_PREFIX"

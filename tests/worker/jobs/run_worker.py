@@ -6,9 +6,9 @@ import json
 import sys
 from typing import Any
 
-from worker.app import start_worker
-from worker.config import WorkConfig
-from worker.jobs import JobLimits
+from worker.jobs.celery_queue import start_worker
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import JobLimits
 
 
 def config_from(written: str) -> WorkConfig:

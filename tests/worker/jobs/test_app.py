@@ -10,10 +10,10 @@ from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.settings import load_settings
 from webapi.app import create_app
 from webapi.context import EXTENSION
-from worker import app as celery_app
-from worker.app import QUEUES, announce, make_app
-from worker.config import WorkConfig, work_config
-from worker.service import Service
+from worker.jobs import celery_queue as celery_app
+from worker.jobs.celery_queue import QUEUES, announce, make_app
+from worker.jobs.config import WorkConfig, work_config
+from worker.service.container import Service
 
 
 def test_every_queue_has_a_binding_of_its_own_and_nothing_else(config: WorkConfig) -> None:

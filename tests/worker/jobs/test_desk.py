@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from indexer.build import build_index
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import UnknownDocument, UnknownIndex, UnknownJob
+from indexer.indexing.build import build_index
 from tests.worker.jobs.conftest import computed, documents, tagged, until
-from worker.asked import Asked
-from worker.callers import Caller, eyes_of
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.ingest import add, hand_in
-from worker.jobs import NewJob
-from worker.service import Service
-from worker.sides import Side
+from worker.access import Caller, eyes_of
+from worker.explain.side import Side
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import NewJob
+from worker.jobs.payloads import Asked
+from worker.service.container import Service
+from worker.service.gateway import Desk
+from worker.service.ingest import add, hand_in
 
 ROOT = Caller("root")
 STAFF = Caller("anna", frozenset({"staff"}))

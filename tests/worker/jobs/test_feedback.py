@@ -7,10 +7,10 @@ import uuid
 
 import pytest
 
-from indexer.main import run
-from worker.feedback import record
-from worker.jobs_redis import connect
-from worker.keys import RedisKeys
+from indexer.cli.main import run
+from worker.cache.key_value import RedisKeys
+from worker.jobs.redis_store import connect
+from worker.service.feedback import record
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

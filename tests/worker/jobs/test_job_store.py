@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from indexer.errors import Overloaded
-from worker.census import Stopwatch
-from worker.jobs import Answer, Failure, JobLimits, JobStore, NewJob
-from worker.jobs_memory import MemoryJobs
-from worker.jobs_redis import RedisJobs, connect
+from worker.jobs.job import Answer, Failure, JobLimits, JobStore, NewJob
+from worker.jobs.memory_store import MemoryJobs
+from worker.jobs.redis_store import RedisJobs, connect
+from worker.jobs.statistics import Stopwatch
 
 Make = Callable[..., JobStore]
 SOON = 0.05

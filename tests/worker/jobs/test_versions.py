@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from worker import works
-from worker.asked import Asked, AskedPage
-from worker.callers import Caller
-from worker.config import WorkConfig
-from worker.desk import Desk
-from worker.jobs import Job, JobStore, Kind, NewJob
-from worker.question import ALGORITHM
-from worker.running import _PASSED_ON, run_job
-from worker.service import Service
-from worker.sides import Side
+from worker.access import Caller
+from worker.explain.side import Side
+from worker.explain.spec import ALGORITHM
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import Job, JobStore, Kind, NewJob
+from worker.jobs.payloads import Asked, AskedPage
+from worker.jobs.runner import _PASSED_ON, run_job
+from worker.service import Service, job_handlers
+from worker.service.gateway import Desk
 
 ASKED: dict[Kind, str] = {
     "comparison": Asked("papers", Side.document("d1"), Side.document("d2")).to_json(),
@@ -39,7 +38,7 @@ def entered(store: JobStore, kind: Kind, version: int) -> None:
 
 
 def after_a_run(service: Service) -> Job:
-    run_job(service.store, "job", works.works(service))
+    run_job(service.store, "job", job_handlers.works(service))
     found = service.store.get("job")
     assert found is not None
     return found

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.worker.jobs.conftest import Start, computed, let_go, tagged, until
-from worker.asked import Asked
-from worker.callers import Caller
-from worker.config import WorkConfig
-from worker.desk import Desk, Ticket
-from worker.jobs import Job, NewJob
-from worker.sides import Side
+from worker.access import Caller
+from worker.explain.side import Side
+from worker.jobs.config import WorkConfig
+from worker.jobs.job import Job, NewJob
+from worker.jobs.payloads import Asked
+from worker.service.gateway import Desk, Ticket
 
 ME = Caller("me")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from worker.core.graph import Subgraph
-from worker.core.parameters import DEFAULT, Parameters
-from worker.core.seeds import Side
 from worker.methods import Problem
-from worker.methods.words import Text, members
+from worker.methods.tfidf import Text, members
+from worker.solver.parameters import DEFAULT, Parameters
+from worker.solver.seeds import Side
+from worker.solver.subgraph import Subgraph
 
 
 def problem_of(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from indexer.errors import BadParameter, UnknownMethod
 from tests.worker.methods.problems import problem_of, random_problem
-from worker.core.parameters import DEFAULT, PAPER, Parameters
 from worker.methods import METHODS, Problem, Ranked, Sorting, method
+from worker.solver.parameters import DEFAULT, PAPER, Parameters
 
 NAMES = list(METHODS)
 OWN_PHRASES = {"word_match"}

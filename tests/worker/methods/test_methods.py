@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.worker.methods.problems import problem_of
-from worker.core.parameters import PAPER, Parameters
 from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.calibrated import JUST_BELOW
 from worker.methods.context_fuzzy import ContextFuzzy, contexts
+from worker.methods.log_evidence import JUST_BELOW
 from worker.methods.patent_com import chi_square
 from worker.methods.string_fuzzy import StringFuzzy
+from worker.methods.tfidf import Text, cosine
 from worker.methods.topic_label import first_order, pmi
-from worker.methods.words import Text, cosine
+from worker.solver.parameters import PAPER, Parameters
 
 # "page rank" stands in b only, but third documents join it with a's "web graph" and "link analysis"
 WEB = [

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.worker.methods.problems import problem_of
-from worker.core.parameters import Parameters
-from worker.core.seeds import Side
 from worker.methods import Problem, method
-from worker.methods.calibrated import COMMON, DISTINCT, NOTHING, REPEATED
-from worker.methods.worth import BELIEVED, FAR, LONG, NEAR, QUALITY, TOGETHER, WORDED, Worth, chance
+from worker.methods.log_evidence import COMMON, DISTINCT, NOTHING, REPEATED
+from worker.methods.reader_odds import BELIEVED, FAR, LONG, NEAR, QUALITY, TOGETHER, WORDED, Worth, chance
+from worker.solver.parameters import Parameters
+from worker.solver.seeds import Side
 
 TEXTS = ["web graph link analysis", "page rank crawl index", "web graph crawl", "noise words", "link noise"]
 PHRASES = ["web graph", "link analysis", "crawl"]

@@ -1,0 +1,1 @@
+"""The ``phrasecom`` command line."""

@@ -1,0 +1,169 @@
+"""Commands that look into an index: search, phrases, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.cli.options import command, engine_option, index_option, print_json, print_pairs, print_table
+from indexer.engines.factory import open_engine_of
+
+if TYPE_CHECKING:
+    from indexer.engines.base import Reader, Selection
+
+
+@command("search")
+@click.argument("query", nargs=-1, required=True)
+@index_option
+@engine_option
+@click.option("--size", default=10, show_default=True, type=click.IntRange(1, 1000), help="Hits shown.")
+@click.option("--facet", "facets", multiple=True, metavar="NAME=VALUE", help="Only documents with this facet value.")
+@click.option("--from", "date_from", metavar="DAY", help="Only documents of this day or later.")
+@click.option("--to", "date_to", metavar="DAY", help="Only documents of this day or earlier.")
+def search_command(
+    query: tuple[str, ...],
+    index: str,
+    engine: str | None,
+    size: int,
+    facets: tuple[str, ...],
+    date_from: str | None,
+    date_to: str | None,
+    as_json: bool,
+) -> int:
+    """Find documents, and their ids, by words."""
+    from indexer.settings import load_settings
+
+    with open_engine_of(load_settings(engine=engine)) as opened:
+        reader = opened.open(index)
+        found = reader.search(_selection(reader, " ".join(query), facets, date_from, date_to), size=size)
+    rows = [(hit.id, hit.document.document.title, hit.document.document.date or "", hit.score) for hit in found.hits]
+    if as_json:
+        names = ("id", "title", "date", "score")
+        print_json({"total": found.total, "hits": [dict(zip(names, row, strict=True)) for row in rows]})
+    elif rows:
+        print_table(["id", "title", "date", "score"], rows, title=f"{found.total:,} document{'s' * (found.total != 1)}")
+    else:
+        click.echo("no document matches")
+    return 0
+
+
+def _selection(
+    reader: Reader, words: str, facets: tuple[str, ...], date_from: str | None, date_to: str | None
+) -> Selection:
+    from indexer.engines.base import Selection
+    from indexer.text.lemmatizer import Lemmas
+    from indexer.text.tokenizer import lemmatise
+
+    chosen: dict[str, list[str]] = {}
+    for written in facets:
+        name, equals, value = written.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"cannot read --facet {written!r}: write NAME=VALUE")
+        chosen.setdefault(name, []).append(value)
+    lemmas = Lemmas(str(reader.model.settings.get("language", "en")))
+    return Selection(tuple(lemmatise(words, lemmas).split()), chosen, _day(date_from), _day(date_to))
+
+
+def _day(written: str | None) -> str | None:
+    from indexer.dates import normal_date
+
+    if written is None:
+        return None
+    try:
+        return normal_date(written)
+    except ValueError:
+        raise click.UsageError(f"cannot read the date {written!r}: write 2011-03-11") from None
+
+
+_TITLES = {
+    "documents": "{:,} of {:,} phrases, those of most documents first",
+    "quality": "{:,} of {:,} phrases, those of the best quality first",
+    "selection": "{:,} of {:,} salient phrases, in order of selection: each adds most to those above it",
+}
+
+
+@command("phrases")
+@click.argument("words", nargs=-1)
+@index_option
+@engine_option
+@click.option("--document", metavar="ID", help="The salient phrases of this document, in the order of selection.")
+@click.option("--size", default=20, show_default=True, type=click.IntRange(0), help="Phrases shown; 0 for all.")
+@click.option("--sort", type=click.Choice(["documents", "quality"]), default="documents", show_default=True)
+def phrases_command(
+    words: tuple[str, ...], index: str, engine: str | None, document: str | None, size: int, sort: str, as_json: bool
+) -> int:
+    """Show the phrases of an index (those that hold the given words), or of one document.
+
+    Those of an index are sorted as --sort says. Those of a document stand in the order in which they were selected
+    to stand for it: the next is always the one that adds most, so a more salient phrase may come after one that is
+    less like those above.
+    """
+    from indexer.settings import load_settings
+
+    with open_engine_of(load_settings(engine=engine)) as opened:
+        reader = opened.open(index)
+        rows = _of_document(reader, index, document) if document else _of_index(reader, " ".join(words).lower(), sort)
+    total, rows = len(rows), rows[:size] if size else rows
+    order = "selection" if document else sort
+    if as_json:
+        print_json({"index": index, "order": order, "phrases": rows})
+    elif rows:
+        print_table(list(rows[0]), [list(row.values()) for row in rows], title=_TITLES[order].format(len(rows), total))
+    else:
+        click.echo("no phrase matches")
+    return 0
+
+
+def _of_index(reader: Reader, words: str, sort: str) -> list[dict[str, object]]:
+    model = reader.model
+    wanted = [i for i, name in enumerate(model.phrases) if words in name or words in model.displays[i].lower()]
+    rank = model.frequency if sort == "documents" else model.quality
+    wanted.sort(key=lambda i: (-float(rank[i]), model.phrases[i]))
+    return [
+        {
+            "phrase": model.phrases[i],
+            "display": model.displays[i],
+            "documents": int(model.frequency[i]),
+            "quality": round(float(model.quality[i]), 4),
+        }
+        for i in wanted
+    ]
+
+
+def _of_document(reader: Reader, index: str, id: str) -> list[dict[str, object]]:
+    from indexer.errors import UnknownDocument
+
+    found = reader.fetch([id])[0]
+    if found is None:
+        raise UnknownDocument(index, id)
+    return [
+        {"phrase": salient.phrase, "salience": round(salient.salience, 4), "count": salient.count}
+        for salient in found.salient
+    ]
+
+
+@command("export")
+@index_option
+@engine_option
+@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+@click.option(
+    "--what",
+    type=click.Choice(["graph", "documents"]),
+    default="graph",
+    show_default=True,
+    help="graph: the whole phrase-document matrix (.npz); documents: JSON lines that can be indexed again.",
+)
+def export_command(index: str, engine: str | None, output: Path, what: str, as_json: bool) -> int:
+    """Write an index's graph, or its documents, to a file."""
+    from indexer.indexing.export import export_documents, export_graph
+    from indexer.progress import progress_bar
+    from indexer.settings import load_settings
+
+    with open_engine_of(load_settings(engine=engine)) as opened, progress_bar(as_json) as progress:
+        write = export_graph if what == "graph" else export_documents
+        counts = write(opened.open(index), output, progress)
+    values: dict[str, object] = {"file": str(output), **counts}
+    print_json(values) if as_json else print_pairs(values)
+    return 0

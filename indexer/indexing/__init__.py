@@ -1,0 +1,1 @@
+"""Build, update and export an index."""

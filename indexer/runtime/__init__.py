@@ -1,0 +1,1 @@
+"""Processes, memory and temporary files of long-running work."""

@@ -1,0 +1,1 @@
+"""Find the phrases of a model in encoded text."""

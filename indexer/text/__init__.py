@@ -1,0 +1,1 @@
+"""Text to tokens to lemmas, and phrase search in tokens."""

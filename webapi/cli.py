@@ -1,0 +1,56 @@
+"""Commands of the web room: serve, demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from indexer.cli.options import command, engine_option, print_json, setting_option, setting_options
+
+
+@command("serve")
+@engine_option
+@setting_option("redis_url", metavar="URL")
+@setting_options("host", "port", "threads", "processes", "keys_file", "log_format", "log_level")
+@click.option("--inline", is_flag=True, help="Compute in this process: no Redis, no workers.")
+def serve_command(inline: bool, as_json: bool, **given: str | None) -> int:
+    """Serve the HTTP API and the search page until told to stop."""
+    from indexer.logging_setup import set_up_logs
+    from indexer.settings import load_settings
+    from webapi.server.gunicorn_app import serve
+
+    settings = load_settings(**given)
+    set_up_logs("json" if as_json else settings.log_format, settings.log_level)
+    serve(settings, inline=inline)
+    return 0
+
+
+@command("demo")
+@click.option("--once", is_flag=True, help="Do everything, print one comparison as JSON, stop.")
+@click.option("--corpus", metavar="FILE", help="Documents to show instead of Python's docstrings.")
+@click.option("--elasticsearch", metavar="URL", help="Use this cluster instead of the embedded engine.")
+@setting_option("port")
+@click.option(
+    "--folder", type=click.Path(file_okay=False, path_type=Path), default=Path(".phrasecom"), show_default=True
+)
+def demo_command(
+    once: bool, corpus: str | None, elasticsearch: str | None, port: str | None, folder: Path, as_json: bool
+) -> int:
+    """Index a corpus, start Valkey, a worker and the web server, and compare two documents.
+
+    Stays until Ctrl-C, which stops all of them. What was indexed is kept for the next time.
+    """
+    from indexer.engines.factory import check_server
+    from indexer.settings import load_settings
+    from webapi.demo.run import Demo, checked_port, run
+
+    settings = load_settings(port=port)
+    if elasticsearch is not None:
+        check_server(elasticsearch)
+    folder = folder.absolute()
+    demo = Demo(folder, checked_port(settings.port), elasticsearch or str(folder / "engine"), corpus)
+    answer = run(demo, once=once)
+    if once:
+        print_json(answer)
+    return 0

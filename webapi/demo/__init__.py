@@ -1,0 +1,1 @@
+"""``phrasecom demo``: the whole product on this machine."""

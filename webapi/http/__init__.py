@@ -1,0 +1,1 @@
+"""What all routes share: problem responses, headers, metrics, static files."""

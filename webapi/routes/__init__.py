@@ -1,0 +1,1 @@
+"""One module of view functions for each resource of the HTTP API."""

@@ -1,0 +1,1 @@
+"""The inside of the ``_search`` endpoint."""

@@ -1,0 +1,1 @@
+"""Caches of answers, document versions and readable ids."""

@@ -1,0 +1,1 @@
+"""One comparison: specification, sides, neighbourhood, features."""

@@ -1,0 +1,1 @@
+"""The words of one side: encoding, counting, partial matching, spans."""

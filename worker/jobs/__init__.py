@@ -1,0 +1,1 @@
+"""Asynchronous jobs: their store, leases, queue and events."""

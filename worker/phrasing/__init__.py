@@ -1,0 +1,1 @@
+"""How a phrase is written for people."""

@@ -1,0 +1,143 @@
+"""The common phrase selection problem (Eq. 8) with its update rules (Eqs. 10-13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from worker.solver.alternation import Solution, alternate
+from worker.solver.parameters import Parameters
+from worker.solver.relaxation import Watch
+from worker.solver.seeds import Seeds
+from worker.solver.subgraph import Flags, Floats, Subgraph
+
+Measure = Literal["product", "sum"]
+SLACK = 1e-12
+"""A score this close below its mean counts as reaching it: the mean of equal numbers is itself rounded."""
+
+
+def commonality(f: Floats, other: Floats, measure: Measure = "product") -> Floats:
+    """Phi of Eq. 4, ``ln(1 + f f')``, or the alternative ``f + f'``."""
+    return np.log1p(f * other) if measure == "product" else f + other
+
+
+class CommonUpdate:
+    """The minimiser over f_i of ``1/2 f_i^2 - f_i s_i - lambda y_i ln(1 + f_i f'_i)``, Eq. 10.
+
+    As printed it subtracts ``1 / 2f'`` from a root of the same size, which is 0 in floating point
+    for f' near 1e-15. The same root, with no such difference, is
+    ``2 (s + lambda y f') / (1 - s f' + sqrt((1 + s f')^2 + 4 lambda y f'^2))``; above s f' = 1 the
+    denominator would cancel, and the printed form is the safe one.
+    """
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self._x, self._b, self._root, self._q = (np.empty(shape) for _ in range(4))
+        self._flip = np.empty(shape, dtype=bool)
+
+    def __call__(self, s: Floats, other: Floats, weight: Floats, out: Floats) -> None:
+        """``out`` (P, K) from s = S g, f' and ``weight = lambda y``; no array is allocated."""
+        x, b, root, q = self._x, self._b, self._root, self._q
+        np.multiply(s, other, out=x)
+        np.subtract(1.0, x, out=b)
+        np.add(x, 1.0, out=x)
+        np.multiply(x, x, out=x)
+        np.multiply(weight, other, out=q)
+        np.multiply(q, other, out=root)
+        np.multiply(root, 4.0, out=root)
+        np.add(root, x, out=root)
+        np.sqrt(root, out=root)
+        np.add(q, s, out=q)
+        np.multiply(q, 2.0, out=q)
+        np.less(b, 0.0, out=self._flip)
+        np.abs(b, out=b)
+        np.add(b, root, out=b)
+        np.divide(q, b, out=out)
+        np.multiply(other, 2.0, out=q)
+        np.divide(b, q, out=out, where=self._flip)
+        np.equal(weight, 0.0, out=self._flip)
+        np.copyto(out, s, where=self._flip)
+
+
+class CommonProblem:
+    """Selections y (P, K); a common phrase is a salient one whose score reaches both means."""
+
+    def __init__(self, in_a: Flags, in_b: Flags, lam: float, measure: Measure) -> None:
+        self.in_a, self.in_b, self.lam, self.measure = in_a, in_b, lam, measure
+        self.pairs = in_a.shape[1]
+        self._weight = np.zeros(in_a.shape)
+        self._kernel = CommonUpdate(in_a.shape)
+
+    def fix(self, y: Flags) -> None:
+        np.multiply(y, self.lam, out=self._weight)
+
+    def update(self, s: Floats, f: Floats) -> None:
+        k = self.pairs
+        if self.measure == "sum":
+            np.add(s[:, :k], self._weight, out=f[:, :k])
+            np.add(s[:, k:], self._weight, out=f[:, k:])
+            return
+        self._kernel(s[:, :k], f[:, k:], self._weight, out=f[:, :k])
+        self._kernel(s[:, k:], f[:, :k], self._weight, out=f[:, k:])
+
+    def scores(self, f: Floats) -> Floats:
+        return commonality(f[:, : self.pairs], f[:, self.pairs :], self.measure)
+
+    def cut(self, f: Floats) -> Floats:
+        """The larger of the two means, (K,)."""
+        scores = self.scores(f)
+        return np.maximum(mean_over(scores, self.in_a), mean_over(scores, self.in_b))
+
+    def select(self, f: Floats) -> Flags:
+        scores = self.scores(f)
+        return reaches(scores, self.cut(f)) & (self.in_a | self.in_b)
+
+    def gain(self, y: Flags, f: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij->j", y.astype(np.float64), self.scores(f)))
+
+
+def mean_over(scores: Floats, members: Flags) -> Floats:
+    """Mean of each column (K,) over its members (P, K); 0 where there are none."""
+    return np.asarray(np.einsum("ij,ij->j", scores, members.astype(np.float64)) / np.maximum(members.sum(axis=0), 1))
+
+
+def reaches(scores: Floats, cut: Floats) -> Flags:
+    """Which scores (P, K) satisfy the constraint of their column and are worth selecting.
+
+    Where the mean itself is 0 or less the printed constraint also admits scores of 0 or less;
+    selecting one would not lower the objective, so it is left out.
+    """
+    return np.asarray((scores >= cut - SLACK * np.abs(cut)) & (scores > 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The solved common problem of K pairs."""
+
+    solution: Solution
+    selected: Flags
+    """C, shape (P, K)."""
+    scores: Floats
+    """Phi, shape (P, K)."""
+    cut: Floats
+    """The mean a common phrase must reach, shape (K,)."""
+
+
+def solve_common(
+    graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters, *,
+    measure: Measure = "product", watch: Watch | None = None,
+) -> Common:  # fmt: skip
+    """Minimise Eq. 8. ``in_a`` and ``in_b`` (P, K) or (P,) flag the salient phrases S and S'."""
+    a, b = as_columns(in_a, graph, seeds), as_columns(in_b, graph, seeds)
+    problem = CommonProblem(a, b, parameters.lambda_, measure)
+    solution = alternate(graph, seeds, problem, np.zeros(a.shape, dtype=bool), parameters, watch)
+    return Common(solution, solution.y, problem.scores(solution.f), problem.cut(solution.f))
+
+
+def as_columns(flags: Flags, graph: Subgraph, seeds: Seeds) -> Flags:
+    array = np.asarray(flags, dtype=bool)
+    array = array[:, np.newaxis] if array.ndim == 1 else array
+    if array.shape != (graph.phrases, seeds.pairs):
+        raise ValueError(f"flags of shape {array.shape} for {graph.phrases} phrases and {seeds.pairs} pairs")
+    return array

@@ -1,0 +1,123 @@
+"""The distinct phrase selection problem (Eq. 9) with its update rules (Eqs. 15 and 16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from worker.solver.alternation import Solution, alternate
+from worker.solver.common_problem import as_columns, mean_over, reaches
+from worker.solver.parameters import Parameters
+from worker.solver.relaxation import Watch
+from worker.solver.seeds import Seeds
+from worker.solver.subgraph import Flags, Floats, Subgraph
+
+Measure = Literal["ratio", "difference"]
+
+
+def distinction(f: Floats, other: Floats, gamma: float, measure: Measure = "ratio") -> Floats:
+    """Pi of Eq. 5, ``ln((f + gamma) / (f' + gamma))``, or the alternative ``f - f'``."""
+    if measure == "difference":
+        return f - other
+    return np.log1p(f / gamma) - np.log1p(other / gamma)
+
+
+class DistinctUpdate:
+    """The minimiser over f_i >= 0 of ``1/2 f_i^2 - f_i s_i - w_i ln(f_i + gamma)``, Eq. 15.
+
+    w = lambda (y - y'). With A = (gamma + s) / 2 the printed root is
+    ``s + w / (A + sqrt(A^2 + w))``, which is s itself where nothing is selected. Where the root is
+    negative the minimiser is 0 (exact for lambda <= gamma^2). It is 0 as well where A^2 + w < 0, for
+    then the objective rises everywhere; taking that root as 0 gives ``s + w / A < s - A < 0`` (as
+    s < gamma there), so the same clipping serves.
+    """
+
+    def __init__(self, shape: tuple[int, int], gamma: float) -> None:
+        self._gamma = gamma
+        self._half, self._root = np.empty(shape), np.empty(shape)
+
+    def __call__(self, s: Floats, weight: Floats, out: Floats) -> None:
+        half, root = self._half, self._root
+        np.add(s, self._gamma, out=half)
+        np.multiply(half, 0.5, out=half)
+        np.multiply(half, half, out=root)
+        np.add(root, weight, out=root)
+        np.maximum(root, 0.0, out=root)
+        np.sqrt(root, out=root)
+        np.add(half, root, out=half)
+        np.divide(weight, half, out=half)
+        np.add(s, half, out=out)
+        np.maximum(out, 0.0, out=out)
+
+
+class DistinctProblem:
+    """Selections (P, 2K): y of sides a, then y' of sides b; nothing common may be selected."""
+
+    def __init__(self, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, measure: Measure) -> None:
+        self.pairs = in_a.shape[1]
+        self.members = np.concatenate([in_a, in_b], axis=1)
+        self.allowed = self.members & ~np.concatenate([common, common], axis=1)
+        self.lam, self.gamma, self.measure = parameters.lambda_, parameters.gamma, measure
+        self._weight = np.zeros(self.members.shape)
+        self._kernel = DistinctUpdate(self.members.shape, self.gamma)
+
+    def fix(self, y: Flags) -> None:
+        k = self.pairs
+        signed = y.astype(np.float64)
+        np.multiply(signed[:, :k] - signed[:, k:], self.lam, out=self._weight[:, :k])
+        np.negative(self._weight[:, :k], out=self._weight[:, k:])
+
+    def update(self, s: Floats, f: Floats) -> None:
+        if self.measure == "difference":
+            np.add(s, self._weight, out=f)
+            np.maximum(f, 0.0, out=f)
+        else:
+            self._kernel(s, self._weight, out=f)
+
+    def scores(self, f: Floats) -> Floats:
+        """Pi(d | d') and Pi(d' | d), (P, 2K)."""
+        one = distinction(f[:, : self.pairs], f[:, self.pairs :], self.gamma, self.measure)
+        return np.concatenate([one, -one], axis=1)
+
+    def cut(self, f: Floats) -> Floats:
+        """The mean of Pi over S, and over S', (2K,). The paper prints Phi for the second by mistake."""
+        return mean_over(self.scores(f), self.members)
+
+    def select(self, f: Floats) -> Flags:
+        return np.asarray(reaches(self.scores(f), self.cut(f)) & self.allowed)
+
+    def gain(self, y: Flags, f: Floats) -> Floats:
+        columns = np.einsum("ij,ij->j", y.astype(np.float64), self.scores(f))
+        return np.asarray(columns[: self.pairs] + columns[self.pairs :])
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The solved distinct problem of K pairs."""
+
+    solution: Solution
+    selected_a: Flags
+    """Q, shape (P, K)."""
+    selected_b: Flags
+    """Q', shape (P, K)."""
+    scores: Floats
+    """Pi(d | d'), shape (P, K); Pi(d' | d) is its negative."""
+    cut_a: Floats
+    """The mean a phrase of Q must reach, shape (K,)."""
+    cut_b: Floats
+
+
+def solve_distinct(
+    graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, *,
+    measure: Measure = "ratio", watch: Watch | None = None,
+) -> Distinct:  # fmt: skip
+    """Minimise Eq. 9. ``common`` (P, K) or (P,) flags C, which stays out of Q and Q'."""
+    a, b, c = (as_columns(flags, graph, seeds) for flags in (in_a, in_b, common))
+    problem = DistinctProblem(a, b, c, parameters, measure)
+    start = np.zeros(problem.members.shape, dtype=bool)
+    solution = alternate(graph, seeds, problem, start, parameters, watch)
+    k, cut = problem.pairs, problem.cut(solution.f)
+    scores = problem.scores(solution.f)[:, :k]
+    return Distinct(solution, solution.y[:, :k], solution.y[:, k:], scores, cut[:k], cut[k:])

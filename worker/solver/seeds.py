@@ -1,0 +1,103 @@
+"""Where relevance starts: g0 of each side, and what the documents outside the subgraph send in.
+
+With delta on *every* entry of g0, documents outside the subgraph carry relevance too. Write b for
+the stored background (``b_i = sum_j S_ij`` over the whole corpus). The first-order part of what
+they send to phrase i is exact: ``alpha delta / (1 + alpha) * (b_i - sum_inside S_ij)``. For the
+second order, note that ``S S^T sqrt(D_P) = sqrt(D_P)`` on the full graph and that b is close to
+``beta sqrt(D_P)``; with that phrase relevance, outside documents add
+``delta beta / (1 + alpha) * sqrt(D_P,i) * (1 - covered_i)`` and outside phrases send
+``delta beta sqrt(D_D,j) * (1 - covered_j)`` to document j. All three vanish when nothing is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from worker.solver.subgraph import Floats, Subgraph
+
+
+@dataclass(frozen=True, eq=False)
+class Seeds:
+    """g0 and g'0 of K pairs; the offsets are constants added to S g and to S^T f."""
+
+    g0: Floats
+    """Shape (N, 2K): sides a, then sides b."""
+    phrase_offset: Floats | None = None
+    """Shape (P, 2K)."""
+    document_offset: Floats | None = None
+    """Shape (N, 2K)."""
+
+    @property
+    def pairs(self) -> int:
+        return int(self.g0.shape[1]) // 2
+
+    def scaled(self, factors: Floats) -> Seeds:
+        """Each column times its factor (2K,): the solution of Eq. 7 scales with it."""
+        return replace(
+            self,
+            g0=self.g0 * factors,
+            phrase_offset=None if self.phrase_offset is None else self.phrase_offset * factors,
+            document_offset=None if self.document_offset is None else self.document_offset * factors,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The documents one side consists of."""
+
+    columns: Sequence[int]
+    """Which documents of the subgraph."""
+    weights: Sequence[float] | None = None
+    """Their g0, 1 each by default."""
+
+
+def pair_seeds(
+    graph: Subgraph, a: Side, b: Side, *, alpha: float, delta: float = 0.0, background: ArrayLike | None = None
+) -> Seeds:
+    """The seeds of one pair."""
+    return batch_seeds(graph, [(a, b)], alpha=alpha, delta=delta, background=background)
+
+
+def batch_seeds(
+    graph: Subgraph, pairs: Sequence[tuple[Side, Side]], *,
+    alpha: float, delta: float = 0.0, background: ArrayLike | None = None,
+) -> Seeds:  # fmt: skip
+    """The seeds of many pairs on one graph. ``background`` is b for the subgraph's phrases, shape (P,)."""
+    sides = [a for a, _ in pairs] + [b for _, b in pairs]
+    g0 = np.full((graph.documents, len(sides)), float(delta))
+    for k, side in enumerate(sides):
+        _add_side(g0[:, k], side)
+    if background is None or delta == 0:
+        return Seeds(g0)
+    b = np.asarray(background, dtype=np.float64)
+    if b.shape != (graph.phrases,) or not np.isfinite(b).all() or (b < 0).any():
+        raise ValueError(f"the background is one finite number of at least 0 for each of the {graph.phrases} phrases")
+    phrase, document = outside(graph, alpha, delta, b)
+    wide = np.ones(len(sides))
+    return Seeds(g0, np.outer(phrase, wide), np.outer(document, wide))
+
+
+def outside(graph: Subgraph, alpha: float, delta: float, b: Floats) -> tuple[Floats, Floats]:
+    """What lies outside adds to S g, shape (P,), and to S^T f, shape (N,)."""
+    root_p, root_d = np.sqrt(graph.phrase_degrees), np.sqrt(graph.document_degrees)
+    covered_p, covered_d = graph.coverage()
+    total = float(graph.phrase_degrees.sum())
+    beta = float(root_p @ b) / total if total > 0 else 0.0
+    first = np.maximum(b - graph.matrix @ np.ones(graph.documents), 0.0)
+    second = beta * root_p * np.maximum(1 - covered_p, 0.0)
+    phrase = delta * (alpha * first + second) / (1 + alpha)
+    return phrase, delta * beta * root_d * np.maximum(1 - covered_d, 0.0)
+
+
+def _add_side(g0: Floats, side: Side) -> None:
+    columns = np.asarray(side.columns, dtype=np.int64)
+    if columns.size and (columns.min() < 0 or columns.max() >= g0.size):
+        raise ValueError(f"a side's document is outside the subgraph's {g0.size}")
+    weights = np.ones(columns.size) if side.weights is None else np.asarray(side.weights, dtype=np.float64)
+    if weights.shape != columns.shape or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("a side's weights are one finite number of at least 0 for each of its documents")
+    g0[columns] += weights
