@@ -26,12 +26,12 @@ lint: .venv/dev.stamp
 
 # Kills processes and servers in the middle of their work; minutes, not seconds. Ends with a table (--json FILE).
 faults: .venv/dev.stamp elasticsearch
-	@$(BIN)/python -m tests.faults.run $(ARGS)
+	@$(BIN)/python -m tests.tools.run_faults $(ARGS)
 
 # A running service under load: what this machine holds for ten minutes, and twice as much. Ends with a table.
 #   make load ARGS="--minutes 1 --engine embedded --json load.json"
 load: .venv/dev.stamp elasticsearch
-	@$(BIN)/python -m tests.load.run $(ARGS)
+	@$(BIN)/python -m tests.tools.run_load $(ARGS)
 
 # Thousands of made-up requests against a running service: no 5xx, nothing that is not described.
 #   make fuzz ARGS="600 600 20000"   requests for each operation, seconds of chains, cases there must have been

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Made by `make lock` from pyproject.toml. Do not edit.\n"
-EVERY_PYTHON = ["async-timeout>=4.0.3"]
+CONDITIONAL_REQUIREMENTS = ["async-timeout>=4.0.3"]
 """What only some supported Pythons need (this one: below 3.11.3); a resolver running on a newer one leaves it out."""
 
 OPTIONS = [
@@ -42,7 +42,7 @@ def write_lock(lock: Path, requirements: list[str], *more: str) -> None:
 
 def main(arguments: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    runtime = project["project"]["dependencies"] + project["build-system"]["requires"] + EVERY_PYTHON
+    runtime = project["project"]["dependencies"] + project["build-system"]["requires"] + CONDITIONAL_REQUIREMENTS
     development = runtime + project["dependency-groups"]["dev"]
     lock = ROOT / "requirements.txt"
     write_lock(lock, runtime, *arguments)

@@ -14,10 +14,10 @@ from typing import Any
 import click
 
 from indexer.cli.main import COMMANDS, cli
-from indexer.settings import PREFIX, Settings, allowed_values, default_text
+from indexer.settings import ENVIRONMENT_PREFIX, Settings, describe_allowed_values, describe_default
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-MADE = "<!-- Made by `make docs`. Do not edit. -->\n\n"
+PAGE_HEADER = "<!-- Made by `make docs`. Do not edit. -->\n\n"
 WIDTH = 100
 
 SETTINGS_HEAD = """# Settings
@@ -51,46 +51,46 @@ the last, is an object `{"code": …, "detail": …, "fix": …}` with a code of
 """
 
 
-def settings_page() -> str:
+def render_settings_page() -> str:
     rows = [
-        f"| `{name}` | `{PREFIX}{name.upper()}` | {_cell(default_text(name))} | {_cell(allowed_values(name))} "
-        f"| {_cell(str(field.description))} |"
+        f"| `{name}` | `{ENVIRONMENT_PREFIX}{name.upper()}` | {_format_cell(describe_default(name))} "
+        f"| {_format_cell(describe_allowed_values(name))} | {_format_cell(str(field.description))} |"
         for name, field in Settings.model_fields.items()
     ]
-    return MADE + SETTINGS_HEAD + "\n".join(rows) + "\n" + SETTINGS_FOOT
+    return PAGE_HEADER + SETTINGS_HEAD + "\n".join(rows) + "\n" + SETTINGS_FOOT
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     return re.sub(r"like (\S+)", r"like `\1`", text).replace("|", "\\|")
 
 
-def commands_page() -> str:
-    parts = [_section("phrasecom", cli, None)]
-    with _context("phrasecom", cli, None) as parent:
+def render_commands_page() -> str:
+    parts = [_render_section("phrasecom", cli, None)]
+    with _make_context("phrasecom", cli, None) as parent:
         for name in COMMANDS:
             command = cli.get_command(parent, name)
             assert command is not None
-            parts.append(_section(f"phrasecom {name}", command, parent))
-    return MADE + COMMANDS_HEAD + "\n".join(parts)
+            parts.append(_render_section(f"phrasecom {name}", command, parent))
+    return PAGE_HEADER + COMMANDS_HEAD + "\n".join(parts)
 
 
-def _section(title: str, command: click.Command, parent: click.Context | None) -> str:
+def _render_section(title: str, command: click.Command, parent: click.Context | None) -> str:
     name = title.rpartition(" ")[2]
-    context = _context(name, command, parent)
+    context = _make_context(name, command, parent)
     text = f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"
     if not isinstance(command, click.Group) or command is cli:
         return text
     subcommands = (command.get_command(context, sub) for sub in command.list_commands(context))
-    return text + "".join("\n" + _section(f"{title} {sub.name}", sub, context) for sub in subcommands if sub)
+    return text + "".join("\n" + _render_section(f"{title} {sub.name}", sub, context) for sub in subcommands if sub)
 
 
-def _context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
+def _make_context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
     """As the entry point makes it, but of a fixed width."""
     settings: dict[str, Any] = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
     return click.Context(command, info_name=name, parent=parent, **settings)
 
 
-PAGES = {"settings.md": settings_page, "commands.md": commands_page}
+PAGES = {"settings.md": render_settings_page, "commands.md": render_commands_page}
 
 
 def main() -> None:

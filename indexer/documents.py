@@ -1,4 +1,4 @@
-"""What goes in and what is stored: a document as read, and the same document analysed."""
+"""A document as a reader returns it, and the analysed document that an engine stores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PAIR = "@@"
-"""Joins the two members of a phrase pair; people see " + " instead."""
+PAIR_SEPARATOR = "@@"
+"""Joins the two members of a phrase pair in its name; users see " + " instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document as a reader hands it over."""
+    """One document as a reader returns it."""
 
     id: str
     title: str = ""
@@ -23,13 +23,13 @@ class Document:
     url: str | None = None
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
     acl: tuple[str, ...] = ()
-    """Groups that may read it; empty: every caller of the index."""
+    """Groups that may read it; empty if every caller of the index may."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_plain(cls, values: Mapping[str, Any]) -> Document:
-        """From what ``plain`` gave, also after a round through JSON; other values are passed over."""
-        facets = {name: tuple(found) for name, found in values["facets"].items()}
+    def from_dict(cls, values: Mapping[str, Any]) -> Document:
+        """Return the document of ``to_dict``, also after a round trip through JSON; other keys are ignored."""
+        facets = {name: tuple(names) for name, names in values["facets"].items()}
         return cls(
             values["id"],
             values["title"],
@@ -41,8 +41,8 @@ class Document:
             values["extra"],
         )
 
-    def plain(self) -> dict[str, Any]:
-        """Its fields as JSON has them."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
         return {
             "id": self.id,
             "title": self.title,
@@ -54,37 +54,37 @@ class Document:
             "extra": dict(self.extra),
         }
 
-    def version(self) -> str:
-        """The content version: changes when what a comparison can see changes."""
-        seen = "\x1f".join([self.title, self.text, self.date or "", "\x1e".join(sorted(self.acl))])
-        return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    def compute_version(self) -> str:
+        """Return a hash of all that a comparison can see of the document: title, text, date and acl."""
+        content = "\x1f".join([self.title, self.text, self.date or "", "\x1e".join(sorted(self.acl))])
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(slots=True)  # never changed; but freezing makes it five times dearer to make, and a set has thousands
-class Salient:
+@dataclass(slots=True)  # never changed, but creating a frozen one takes five times as long, and a set has thousands
+class SalientPhrase:
     """One of a document's salient phrases."""
 
     phrase: str
     salience: float
-    """In (0, 1]; the list of a document is in order of selection."""
+    """In (0, 1]; the phrases of a document are in order of selection."""
     count: int
-    """How often its token sequence occurs in the text, nested occurrences included."""
-    at: tuple[tuple[str, int, int], ...] = ()
-    """The first occurrences: (field, start, end), offsets into the original field."""
+    """Occurrences of its token sequence in the text, nested ones included."""
+    spans: tuple[tuple[str, int, int], ...] = ()
+    """The first occurrences as (field, start, end), character offsets into the original field."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedDocument:
-    """A document with all that indexing found out about it: what an engine stores."""
+    """A document with its tokens, phrases, weights and salient phrases: the unit that an engine stores."""
 
     document: Document
     tokens: str
-    """Lemmas joined by a space, a newline where a phrase may not cross; title first."""
+    """Lemmas of title and text joined by a space, or by a newline where no phrase may cross."""
     phrases: tuple[str, ...]
     """The distinct phrases of the segmentation (pairs included): the edges of the graph."""
     weights: tuple[float, ...]
-    """BM25 of each of ``phrases`` with the epoch's statistics, parallel to it."""
-    salient: Sequence[Salient]
+    """BM25 of each of ``phrases`` with the statistics of the epoch, in the same order."""
+    salient: Sequence[SalientPhrase]
     degree: float
     """The sum of ``weights``."""
     version: str

@@ -1,4 +1,4 @@
-"""The one error tree. Every error a user can meet has a stable code and names its fix.
+"""The error tree. Every error a user can meet has a stable code and names its fix.
 
 PhraseComError
 ├── BadRequest                400
@@ -32,13 +32,13 @@ from __future__ import annotations
 
 
 class PhraseComError(Exception):
-    """A failure that can be told to a user in one line."""
+    """A failure that is reported to the user in one line."""
 
     code = "internal"
     status = 500
     retryable = False
-    outside = ""
-    """What a caller over HTTP is told instead, where the detail may name paths and addresses of this machine."""
+    public_detail = ""
+    """Sent over HTTP instead of the detail if that may name paths or addresses of this machine; else empty."""
 
     def __init__(self, detail: str, *, fix: str = "") -> None:
         super().__init__(detail)
@@ -106,7 +106,7 @@ class UnknownDocument(NotFound):
     def __init__(self, index: str, *ids: str) -> None:
         names = ", ".join(repr(i) for i in ids[:3]) + (" ..." if len(ids) > 3 else "")
         fix = f"find ids with: phrasecom search WORDS --index {index}"
-        if any(" " in one for one in ids):
+        if any(" " in id for id in ids):
             fix = f"write 'query:WORDS' or 'text:WORDS' for words, or {fix}"
         super().__init__(f"no document {names} in index {index!r}", fix=fix)
 
@@ -129,17 +129,17 @@ class EpochChanged(PhraseComError):
 
 class BadSetting(PhraseComError):
     code = "bad-setting"
-    outside = "the service is not set up right; its log says what is wrong"
+    public_detail = "the service is not set up right; its log says what is wrong"
 
 
 class CorruptIndex(PhraseComError):
     code = "corrupt-index"
-    outside = "the index is damaged; whoever runs the service can rebuild it"
+    public_detail = "the index is damaged; whoever runs the service can rebuild it"
 
 
 class UnsupportedVersion(PhraseComError):
     code = "unsupported-version"
-    outside = "the index or the search engine is of a version that the service does not read"
+    public_detail = "the index or the search engine is of a version that the service does not read"
 
 
 class TooSlow(PhraseComError):
@@ -152,7 +152,7 @@ class Unavailable(PhraseComError):
 
 class EngineUnavailable(Unavailable):
     code = "engine-unavailable"
-    outside = "the search engine does not answer; try again later"
+    public_detail = "the search engine does not answer; try again later"
 
 
 class StoreUnavailable(Unavailable):
@@ -166,14 +166,13 @@ class Overloaded(Unavailable):
 class RateLimited(Overloaded):
     code = "rate-limited"
 
-    def __init__(self, per_minute: int, seconds: float) -> None:
-        """``seconds``: how long to wait."""
+    def __init__(self, per_minute: int, retry_after_seconds: float) -> None:
         super().__init__(f"more than {per_minute} requests a minute", fix="wait as long as Retry-After says")
-        self.seconds = seconds
+        self.retry_after_seconds = retry_after_seconds
 
 
-def root_cause(error: BaseException) -> str:
-    """Why in the end: each layer of a client wraps the error of the one below, and says the same again."""
+def describe_root_cause(error: BaseException) -> str:
+    """Return the message of the innermost cause in one line: each layer of a client wraps the error below it."""
     while inner := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
         error = inner
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

@@ -1,19 +1,22 @@
-"""What may be called what: index names, document ids, and facet values as one string."""
+"""Rules for names: index names, document ids, and facet values written as one string."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from indexer.errors import BadInput, BadParameter
 
-ID_BYTES = 512
-_INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+MAX_ID_BYTES: Final = 512
+"""Longest document id in UTF-8."""
+INDEX_NAME_PATTERN: Final = "[a-z0-9][a-z0-9_-]{0,99}"
+"""Regular expression of a whole index name: valid as an Elasticsearch alias and as a folder."""
 
 
 def check_index_name(name: str) -> str:
-    """A name that is an Elasticsearch alias and a folder alike."""
-    if not _INDEX_NAME.fullmatch(name):
+    """Return the name; raise BadParameter if it cannot name an index."""
+    if not re.fullmatch(INDEX_NAME_PATTERN, name):
         raise BadParameter(
             f"{name[:120]!r} cannot name an index",
             fix="use up to 100 lower-case letters, digits, '-' and '_', a letter or digit first",
@@ -21,39 +24,44 @@ def check_index_name(name: str) -> str:
     return name
 
 
-def check_id(name: str) -> str:
+def check_document_id(id: str) -> str:
+    """Return the id; raise BadInput if no document can have it."""
     try:
-        size = len(name.encode())
+        size = len(id.encode())
     except UnicodeEncodeError:
-        raise BadInput(f"document id {name[:80]!r} is not valid Unicode", fix="give the document another id") from None
-    if not 0 < size <= ID_BYTES:
-        raise BadInput(f"document id {name[:80]!r} has {size} bytes", fix=f"an id has 1 to {ID_BYTES} bytes of UTF-8")
-    return name
+        raise BadInput(f"document id {id[:80]!r} is not valid Unicode", fix="give the document another id") from None
+    if not 0 < size <= MAX_ID_BYTES:
+        raise BadInput(f"document id {id[:80]!r} has {size} bytes", fix=f"an id has 1 to {MAX_ID_BYTES} bytes of UTF-8")
+    return id
 
 
-def is_id(name: str) -> bool:
-    """Whether any document can have this id."""
+def is_document_id(id: str) -> bool:
+    """Return whether a document can have this id."""
     try:
-        return 0 < len(name.encode()) <= ID_BYTES
+        return 0 < len(id.encode()) <= MAX_ID_BYTES
     except UnicodeEncodeError:
         return False
 
 
-def clean(text: str) -> str:
-    """The text with lone surrogates, which no engine takes, replaced."""
+def replace_surrogates(text: str) -> str:
+    """Return the text with lone surrogates, which no engine accepts, replaced by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def facet_prefix(name: str) -> str:
-    """What the keys of a facet start with; an ``=`` in the name is escaped so that no two facets mix."""
-    return clean(name).replace("%", "%25").replace("=", "%3D") + "="
+def build_facet_prefix(name: str) -> str:
+    """Return the start of a facet's keys; ``=`` in the name is escaped, so that no two facets share one."""
+    return replace_surrogates(name).replace("%", "%25").replace("=", "%3D") + "="
 
 
-def facet_of(key: str) -> str:
-    """The name in a ``name=value`` string."""
+def parse_facet_name(key: str) -> str:
+    """Return the facet's name of a ``name=value`` key."""
     return key.partition("=")[0].replace("%3D", "=").replace("%25", "%")
 
 
-def facet_keys(facets: Mapping[str, Sequence[str]]) -> list[str]:
-    """Every value of every facet as one ``name=value`` string, in order, none twice."""
-    return list(dict.fromkeys(facet_prefix(name) + clean(value) for name, values in facets.items() for value in values))
+def build_facet_keys(facets: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return every value of every facet as a ``name=value`` key, in order and without duplicates."""
+    return list(
+        dict.fromkeys(
+            build_facet_prefix(name) + replace_surrogates(value) for name, values in facets.items() for value in values
+        )
+    )

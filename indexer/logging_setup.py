@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line in services, readable lines on a terminal, no secrets in either."""
+"""Logging: one JSON object a line in services, readable lines on a terminal, secrets redacted in both."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _NAMED_SECRET = re.compile(
     (["']* \s* [:=] \s* ["']*) (?: (?:bearer|apikey|basic)\s+ )? [^\s,;&"']+"""
 )
 _SCHEME_SECRET = re.compile(r"(?i)\b(bearer|apikey)\s+[A-Za-z0-9+/_=.:-]{16,}")
-_OWN_KEY = re.compile(r"\bpc_[a-z0-9-]+_[A-Za-z0-9_-]{16,}")
-HIDDEN = "***"
+_SERVICE_KEY = re.compile(r"\bpc_[a-z0-9-]+_[A-Za-z0-9_-]{16,}")
+REDACTED = "***"
 
-_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-"""What every record carries; anything else was given with ``extra=`` and belongs to the event."""
+_STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+"""Attributes of every log record; all others were passed with ``extra=`` and belong to the event."""
 
 
 def redact(text: str) -> str:
-    """The same text without passwords in URLs, API keys and the like."""
-    text = _OWN_KEY.sub(HIDDEN, _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", text))
-    text = _SCHEME_SECRET.sub(rf"\1 {HIDDEN}", text)
-    return _NAMED_SECRET.sub(rf"\1\2{HIDDEN}", text)
+    """Return the text without passwords in URLs, API keys and other secrets."""
+    text = _SERVICE_KEY.sub(REDACTED, _URL_PASSWORD.sub(rf"\1:{REDACTED}@", text))
+    text = _SCHEME_SECRET.sub(rf"\1 {REDACTED}", text)
+    return _NAMED_SECRET.sub(rf"\1\2{REDACTED}", text)
 
 
-def _extras(record: logging.LogRecord) -> dict[str, object]:
-    return {key: value for key, value in vars(record).items() if key not in _PLAIN}
+def _get_extras(record: logging.LogRecord) -> dict[str, object]:
+    return {key: value for key, value in vars(record).items() if key not in _STANDARD_ATTRIBUTES}
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time, level, logger, event, then what was given with ``extra=``."""
+    """Formats a record as one JSON object: time, level, logger, event, then the values of ``extra=``."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -43,28 +43,28 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        line |= _extras(record)
+        line |= _get_extras(record)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        # Redacted value by value: over the finished line a secret's pattern could eat the quotes.
+        # Redacted value by value: on the finished line the pattern of a secret could match the quotes too.
         safe = {key: redact(value) if isinstance(value, str) else value for key, value in line.items()}
         return json.dumps(safe, ensure_ascii=False, default=lambda value: redact(str(value)))
 
 
 class TextFormatter(logging.Formatter):
-    """``12:30:01 info    indexer.indexing.build: 6,600 documents  index=demo``."""
+    """Formats a record as ``12:30:01 info    indexer.indexing.build: 6,600 documents  index=demo``."""
 
     def format(self, record: logging.LogRecord) -> str:
         clock = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
-        extras = "".join(f"  {key}={value}" for key, value in _extras(record).items())
+        extras = "".join(f"  {key}={value}" for key, value in _get_extras(record).items())
         line = f"{clock} {record.levelname.lower():7} {record.name}: {record.getMessage()}{extras}"
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)
         return redact(line)
 
 
-def set_up_logs(format: str = "auto", level: str = "info", stream: TextIO | None = None) -> None:
-    """Send every log record to ``stream`` (stderr); ``auto`` means text on a terminal, else JSON."""
+def configure_logging(format: str = "auto", level: str = "info", stream: TextIO | None = None) -> None:
+    """Send every log record to ``stream`` (by default stderr); ``auto`` means text on a terminal, else JSON."""
     out = stream if stream is not None else sys.stderr
     if format == "auto":
         format = "text" if out.isatty() else "json"
@@ -76,13 +76,13 @@ def set_up_logs(format: str = "auto", level: str = "info", stream: TextIO | None
     logging.captureWarnings(True)
 
 
-def are_set_up() -> bool:
-    """Whether every record has its way to a line: a library that would write lines of its own must not."""
+def is_configured() -> bool:
+    """Return whether ``configure_logging`` was called, so that a library must not set up logging of its own."""
     return any(_is_ours(handler) for handler in logging.getLogger().handlers)
 
 
-def line(logger: str, text: str) -> str:
-    """What a library says past logging, in the form of all other lines."""
+def format_line(logger: str, text: str) -> str:
+    """Return a message that a library does not log, in the format of all other lines."""
     record = logging.LogRecord(logger, logging.INFO, "", 0, text.strip(), None, None)
     for handler in filter(_is_ours, logging.getLogger().handlers):
         return handler.format(record)

@@ -1,29 +1,41 @@
-"""From a record (names and values, whatever the file was) to a Document, or a reason why not."""
+"""Records as readers yield them (names and values, whatever the file format), and documents made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from indexer.dates import normal_date
+from indexer.dates import normalize_date
 from indexer.documents import Document
 from indexer.errors import BadParameter
+from indexer.identifiers import MAX_ID_BYTES
 
-FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
-FACET = "facets."
-MAX_ID_BYTES = 512
+DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
+FACET_PREFIX = "facets."
 NO_TEXT = "no text"
-"""Why a record is left out that has no field of that name."""
+"""Why a record without a text field is rejected."""
 
 
 class BadRecord(Exception):
-    """This record cannot be taken; the message says why, in words for a user."""
+    """A record that cannot become a document; the message says why, in words for a user."""
+
+
+class SourceRow(NamedTuple):
+    """One record of a source, or the reason why it could not be read."""
+
+    source: str
+    """The file, or ``-`` for standard input."""
+    line: int
+    """Where the record begins, counted from 1; 0 if the source has no lines."""
+    record: Mapping[str, Any] | BadRecord
+    default_id: str = ""
+    """Id of the document if the record has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldMap:
-    """Where each field of a document comes from: ``title=headline``, ``facets.topic=category``.
+    """Names in a record that the fields of a document come from: ``title=headline``, ``facets.topic=category``.
 
     A field that is not named comes from the column of its own name. A source may be a path into
     nested objects, ``meta.headline``; an empty one (``date=``) leaves the field out.
@@ -32,52 +44,60 @@ class FieldMap:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, written: Sequence[str]) -> FieldMap:
+    def parse(cls, assignments: Sequence[str]) -> FieldMap:
+        """Parse the values of ``--map``, each ``FIELD=NAME``; raise BadParameter if one of them is not."""
         sources: dict[str, str] = {}
-        for pair in written:
-            target, equals, source = pair.partition("=")
-            if not equals or not (target in FIELDS or (target.startswith(FACET) and target != FACET)):
+        for assignment in assignments:
+            target, equals, source = assignment.partition("=")
+            is_facet = target.startswith(FACET_PREFIX) and target != FACET_PREFIX
+            if not equals or not (target in DOCUMENT_FIELDS or is_facet):
                 raise BadParameter(
-                    f"cannot read --map {pair!r}",
-                    fix=f"write FIELD=NAME, where FIELD is one of {', '.join(FIELDS)} or {FACET}NAME",
+                    f"cannot read --map {assignment!r}",
+                    fix=f"write FIELD=NAME, where FIELD is one of {', '.join(DOCUMENT_FIELDS)} or {FACET_PREFIX}NAME",
                 )
             sources[target] = source
         return cls(sources)
 
-    def source(self, target: str) -> str:
+    def get_source(self, target: str) -> str:
+        """Return the name or path in a record that a field of the document comes from."""
         return self.sources.get(target, target)
 
-    def facet_sources(self) -> dict[str, str]:
-        return {name[len(FACET) :]: source for name, source in self.sources.items() if name.startswith(FACET)}
+    def get_facet_sources(self) -> dict[str, str]:
+        """Return facet name -> name or path in a record, of the facets that are mapped one by one."""
+        return {
+            name.removeprefix(FACET_PREFIX): source
+            for name, source in self.sources.items()
+            if name.startswith(FACET_PREFIX)
+        }
 
 
 def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, max_bytes: int) -> Document:
-    """The document a record describes; raises BadRecord when it describes none."""
-    taken = {name: _look_up(record, fields.source(name)) for name in FIELDS}
-    text = _string(taken["text"], "text")
+    """Return the document of a record; raise BadRecord if it is not valid or longer than ``max_bytes`` of UTF-8."""
+    values = {name: _get_value(record, fields.get_source(name)) for name in DOCUMENT_FIELDS}
+    text = _to_string(values["text"], "text")
     if not text.strip():
-        raise BadRecord(NO_TEXT if taken["text"] is None else "the text is empty")
-    facets = _facets(taken["facets"])
-    for name, source in fields.facet_sources().items():
-        facets |= _facets({name: _look_up(record, source)})
-    used = {fields.source(name).partition(".")[0] for name in FIELDS}
-    used |= {source.partition(".")[0] for source in fields.facet_sources().values()}
+        raise BadRecord(NO_TEXT if values["text"] is None else "the text is empty")
+    facets = _to_facets(values["facets"])
+    for name, source in fields.get_facet_sources().items():
+        facets |= _to_facets({name: _get_value(record, source)})
+    used_columns = {fields.get_source(name).partition(".")[0] for name in DOCUMENT_FIELDS}
+    used_columns |= {source.partition(".")[0] for source in fields.get_facet_sources().values()}
     document = Document(
-        id=_id(taken["id"], default_id),
-        title=_string(taken["title"], "title").strip(),
+        id=_to_id(values["id"], default_id),
+        title=_to_string(values["title"], "title").strip(),
         text=text,
-        date=_date(taken["date"]),
-        url=_string(taken["url"], "url") or None,
+        date=_to_date(values["date"]),
+        url=_to_string(values["url"], "url") or None,
         facets=facets,
-        acl=tuple(_strings(taken["acl"], "acl")),
-        extra={name: value for name, value in record.items() if name not in used and value not in (None, "")},
+        acl=tuple(_to_strings(values["acl"], "acl")),
+        extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
     )
-    _check_text(document, max_bytes)
+    _check_content(document, max_bytes)
     return document
 
 
-def _look_up(record: Mapping[str, Any], source: str) -> Any:
-    """The value under this name, or under this path into nested objects."""
+def _get_value(record: Mapping[str, Any], source: str) -> Any:
+    """Return the value under a name, or under a path into nested objects."""
     if not source or source in record:
         return record.get(source)
     value: Any = record
@@ -88,7 +108,7 @@ def _look_up(record: Mapping[str, Any], source: str) -> Any:
     return value
 
 
-def _string(value: Any, name: str) -> str:
+def _to_string(value: Any, name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
@@ -100,8 +120,8 @@ def _string(value: Any, name: str) -> str:
     raise BadRecord(f"{name} is not text")
 
 
-def _id(value: Any, default: str) -> str:
-    name = _string(value, "id").strip() or default
+def _to_id(value: Any, default: str) -> str:
+    name = _to_string(value, "id").strip() or default
     if len(name.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
         raise BadRecord(f"the id is longer than {MAX_ID_BYTES} bytes")
     if not name.isprintable():
@@ -109,42 +129,42 @@ def _id(value: Any, default: str) -> str:
     return name
 
 
-def _date(value: Any) -> str | None:
+def _to_date(value: Any) -> str | None:
     if value is None or value == "":
         return None
     try:
-        return normal_date(value)
+        return normalize_date(value)
     except ValueError:
         raise BadRecord(f"cannot read the date {str(value)[:40]!r}") from None
 
 
-def _strings(value: Any, name: str) -> list[str]:
-    """A list of strings, or one string with ``;`` between them (as in a CSV cell)."""
+def _to_strings(value: Any, name: str) -> list[str]:
+    """Return a list of strings; one string is split at ``;`` (as in a CSV cell)."""
     if value is None or value == "":
         return []
     if isinstance(value, str):
         return [part.strip() for part in value.split(";") if part.strip()]
     parts = value if isinstance(value, list) else [value]
-    return [_string(part, name) for part in parts]
+    return [_to_string(part, name) for part in parts]
 
 
-def _facets(value: Any) -> dict[str, tuple[str, ...]]:
+def _to_facets(value: Any) -> dict[str, tuple[str, ...]]:
     if value is None or value == "":
         return {}
     if not isinstance(value, Mapping):
         raise BadRecord("facets is not an object of names and values")
-    found = {str(name): tuple(_strings(values, f"facet {name}")) for name, values in value.items()}
-    return {name: values for name, values in found.items() if values}
+    facets = {str(name): tuple(_to_strings(values, f"facet {name}")) for name, values in value.items()}
+    return {name: values for name, values in facets.items() if values}
 
 
-def _check_text(document: Document, max_bytes: int) -> None:
-    small = [document.url or "", *document.acl, *document.facets]
-    small += [value for values in document.facets.values() for value in values]
-    whole = "".join([document.title, document.text, *small])
-    if "\0" in whole:
+def _check_content(document: Document, max_bytes: int) -> None:
+    short_texts = [document.url or "", *document.acl, *document.facets]
+    short_texts += [value for values in document.facets.values() for value in values]
+    content = "".join([document.title, document.text, *short_texts])
+    if "\0" in content:
         raise BadRecord("it holds NUL bytes")
     try:
-        size = len(whole.encode("utf-8"))
+        size = len(content.encode("utf-8"))
     except UnicodeEncodeError:
         raise BadRecord("it is not valid UTF-8") from None
     if size > max_bytes:

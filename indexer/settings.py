@@ -1,4 +1,4 @@
-"""The one table of settings: environment, phrasecom.toml, --help and docs/settings.md come from it.
+"""The table of settings, from which environment, phrasecom.toml, --help and docs/settings.md are made.
 
 A value is taken from the first place that has one: an option on the command line, the
 environment (``PHRASECOM_`` and the name in capitals), the file ``phrasecom.toml`` (in the current
@@ -18,20 +18,21 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from indexer.defaults import DEFAULT_CAP, DEFAULT_K, DEFAULT_MAX_DOCUMENT_BYTES, DEFAULT_MU
 from indexer.errors import BadSetting
 
-PREFIX = "PHRASECOM_"
+ENVIRONMENT_PREFIX = "PHRASECOM_"
 CONFIG_FILE = "phrasecom.toml"
-NOT_SETTINGS = ("PHRASECOM_CONFIG", "PHRASECOM_CACHE", "PHRASECOM_TEST_")
-"""Variables of ours that are no settings: the file's place, downloads of the build, the tests' own."""
+OTHER_VARIABLES = ("PHRASECOM_CONFIG", "PHRASECOM_CACHE", "PHRASECOM_TEST_")
+"""Variables with our prefix that are not settings: the path of the file, the cache of downloads, those of the tests."""
 
 Seconds = Annotated[float, Field(gt=0)]
 Bytes = Annotated[int, Field(ge=1024)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
-def default_engine() -> str:
-    """A folder in the user's data directory."""
+def default_engine_folder() -> str:
+    """Return a folder in the user's data directory."""
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return str(Path(base) / "phrasecom")
 
@@ -40,13 +41,13 @@ class Settings(BaseSettings):
     """Every setting with its default; the description is what --help and the docs print."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, allow_inf_nan=False
+        env_prefix=ENVIRONMENT_PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, allow_inf_nan=False
     )
-    toml: ClassVar[Path | None] = None
+    config_file: ClassVar[Path | None] = None
 
     # Where things are
     engine: str = Field(
-        default_factory=default_engine,
+        default_factory=default_engine_folder,
         description="Where indexes live: a folder (embedded engine) or an Elasticsearch cluster's URL (or URL,URL,...)",
     )
     engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, as its console shows it")
@@ -84,8 +85,10 @@ class Settings(BaseSettings):
     index_processes: int = Field(
         0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one a core"
     )
-    k: int = Field(30, ge=1, le=500, description="Salient phrases kept for each document")
-    mu: float = Field(3.0, ge=0, le=100, description="How strongly salient phrases avoid looking alike; 0 turns it off")
+    k: int = Field(DEFAULT_K, ge=1, le=500, description="Salient phrases kept for each document")
+    mu: float = Field(
+        DEFAULT_MU, ge=0, le=100, description="How strongly salient phrases avoid looking alike; 0 turns it off"
+    )
 
     # How documents are compared
     method: str = Field("cda", description="Method a comparison uses when none is asked for")
@@ -95,11 +98,13 @@ class Settings(BaseSettings):
     neighbours: int = Field(
         0, ge=0, le=10_000, description="Documents of the neighbourhood around a pair; 0: as many as the preset says"
     )
-    cap: int = Field(8, ge=0, le=1000, description="Phrases shown in each list; 0 for all, also those that tell little")
+    cap: int = Field(
+        DEFAULT_CAP, ge=0, le=1000, description="Phrases shown in each list; 0 for all, also those that tell little"
+    )
 
     # What the service accepts
     max_body_bytes: Bytes = Field(2**20, description="Largest request body")
-    max_document_bytes: Bytes = Field(10 * 2**20, description="Largest document taken into an index")
+    max_document_bytes: Bytes = Field(DEFAULT_MAX_DOCUMENT_BYTES, description="Largest document taken into an index")
     max_text_bytes: Bytes = Field(2**18, description="Largest pasted text of a comparison")
     max_hits: int = Field(50, ge=1, le=1000, description="Most hits explained in one request")
     max_set: int = Field(1000, ge=1, le=100_000, description="Most documents in one side of a comparison")
@@ -158,7 +163,7 @@ class Settings(BaseSettings):
 
     @field_validator("redis_url")
     @classmethod
-    def _is_redis(cls, url: SecretStr) -> SecretStr:
+    def _check_redis_url(cls, url: SecretStr) -> SecretStr:
         if not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("the address of no Redis")
         return url
@@ -172,75 +177,77 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.toml)
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.config_file)
 
 
-def load_settings(**given: Any) -> Settings:
-    """Read the settings; ``given`` (None left out) beats every other source. Raises BadSetting."""
-    given = {name: value for name, value in given.items() if value is not None}
+def load_settings(**overrides: Any) -> Settings:
+    """Load the settings; ``overrides`` that are not None have precedence. Raise BadSetting if one is not valid."""
+    overrides = {name: value for name, value in overrides.items() if value is not None}
     _check_environment()
-    Settings.toml = _config_file()
+    Settings.config_file = _find_config_file()
     try:
-        return Settings(**given)
+        return Settings(**overrides)
     except ValidationError as error:
-        raise _bad_setting(error, given, Settings.toml) from None
+        raise _make_bad_setting(error, overrides, Settings.config_file) from None
     except OSError as error:
-        raise BadSetting(f"cannot read {Settings.toml}: {error.strerror}", fix="mend its permissions") from None
+        raise BadSetting(f"cannot read {Settings.config_file}: {error.strerror}", fix="mend its permissions") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(
-            f"cannot read {Settings.toml}: {error}", fix="write it as TOML, one name = value a line"
+            f"cannot read {Settings.config_file}: {error}", fix="write it as TOML, one name = value a line"
         ) from None
 
 
-def _config_file() -> Path | None:
-    asked = os.environ.get(PREFIX + "CONFIG")
-    path = Path(asked or CONFIG_FILE)
+def _find_config_file() -> Path | None:
+    variable = os.environ.get(ENVIRONMENT_PREFIX + "CONFIG")
+    path = Path(variable or CONFIG_FILE)
     if path.is_file():
         return path
-    if asked:
-        raise BadSetting(f"PHRASECOM_CONFIG is {asked!r}: no such file", fix="name an existing file or unset it")
+    if variable:
+        raise BadSetting(f"PHRASECOM_CONFIG is {variable!r}: no such file", fix="name an existing file or unset it")
     return None
 
 
 def _check_environment() -> None:
-    """A misspelt variable would be ignored in silence."""
-    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    """Raise BadSetting for a misspelt variable, which would be ignored in silence otherwise."""
+    known = {ENVIRONMENT_PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ):
-        if name.startswith(PREFIX) and name not in known and not name.startswith(NOT_SETTINGS):
-            raise BadSetting(f"{name} is no setting", fix=_nearest(name, known))
+        if name.startswith(ENVIRONMENT_PREFIX) and name not in known and not name.startswith(OTHER_VARIABLES):
+            raise BadSetting(f"{name} is no setting", fix=_suggest_setting(name, known))
 
 
-def _nearest(name: str, known: set[str]) -> str:
-    bare = {full.removeprefix(PREFIX): full for full in known}
-    near = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1)
-    return f"did you mean {bare[near[0]]}?" if near else "see docs/settings.md for all of them"
+def _suggest_setting(name: str, known: set[str]) -> str:
+    bare = {full.removeprefix(ENVIRONMENT_PREFIX): full for full in known}
+    similar = difflib.get_close_matches(name.removeprefix(ENVIRONMENT_PREFIX), bare, n=1)
+    return f"did you mean {bare[similar[0]]}?" if similar else "see docs/settings.md for all of them"
 
 
-def _bad_setting(error: ValidationError, given: dict[str, Any], toml: Path | None) -> BadSetting:
-    """One line: the setting, where it was set, the value, what is allowed."""
+def _make_bad_setting(error: ValidationError, overrides: dict[str, Any], config_file: Path | None) -> BadSetting:
+    """Return an error that names the setting, where it was set, its value and what is allowed."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     if name not in Settings.model_fields:
-        return BadSetting(f"{name} in {toml} is no setting", fix=_nearest(name, set(Settings.model_fields)))
-    if name in given:
+        return BadSetting(
+            f"{name} in {config_file} is no setting", fix=_suggest_setting(name, set(Settings.model_fields))
+        )
+    if name in overrides:
         place = "--" + name.replace("_", "-")
-    elif PREFIX + name.upper() in os.environ:
-        place = PREFIX + name.upper()
+    elif ENVIRONMENT_PREFIX + name.upper() in os.environ:
+        place = ENVIRONMENT_PREFIX + name.upper()
     else:
-        place = f"{name} in {toml}"
-    secret = Settings.model_fields[name].annotation is SecretStr
-    shown = "(hidden)" if secret else repr(first["input"])
-    return BadSetting(f"{place} is {shown}", fix=f"it must be {allowed_values(name)}")
+        place = f"{name} in {config_file}"
+    is_secret = Settings.model_fields[name].annotation is SecretStr
+    shown = "(hidden)" if is_secret else repr(first["input"])
+    return BadSetting(f"{place} is {shown}", fix=f"it must be {describe_allowed_values(name)}")
 
 
-def allowed_values(name: str) -> str:
-    """In words: ``a whole number, at least 1``."""
+def describe_allowed_values(name: str) -> str:
+    """Return in words what a setting may be: ``a whole number, at least 1``."""
     field = Settings.model_fields[name]
     choices = getattr(field.annotation, "__args__", None)
     if choices:
         return "one of " + ", ".join(choices)
-    kinds: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", SecretStr: "text"}
-    words = [kinds[field.annotation]]
+    type_names: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", SecretStr: "text"}
+    words = [type_names[field.annotation]]
     for rule in field.metadata:
         for attribute, phrase in (("ge", "at least"), ("gt", "above"), ("le", "at most")):
             bound = getattr(rule, attribute, None)
@@ -252,12 +259,13 @@ def allowed_values(name: str) -> str:
     return ", ".join(words)
 
 
-def describe(name: str) -> str:
-    """The help line of an option that sets this setting."""
-    return f"{Settings.model_fields[name].description}  [default: {default_text(name)}]"
+def describe_setting(name: str) -> str:
+    """Return the help line of the option that overrides a setting."""
+    return f"{Settings.model_fields[name].description}  [default: {describe_default(name)}]"
 
 
-def default_text(name: str) -> str:
+def describe_default(name: str) -> str:
+    """Return the default of a setting as help and docs show it."""
     if name == "engine":
         return "a folder in the user's data directory"
     default = Settings.model_fields[name].default

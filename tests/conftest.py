@@ -53,7 +53,7 @@ def elasticsearch_url(pytestconfig: pytest.Config) -> Iterator[str]:
         node.stop()
         _missing("Elasticsearch", str(error))
     with node:
-        pytestconfig.stash[SERVERS].append(f"Elasticsearch {node.version()} (deploy/elasticsearch)")
+        pytestconfig.stash[SERVERS].append(f"Elasticsearch {node.get_version()} (deploy/elasticsearch)")
         yield node.url
 
 
@@ -83,8 +83,8 @@ def _fresh_engine(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> 
     url = request.getfixturevalue("elasticsearch_url")
     with open_engine(url, prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
         yield engine
-        for index in engine.indexes():
-            engine.drop(index)
+        for index in engine.list_indexes():
+            engine.delete_index(index)
 
 
 @pytest.fixture(params=["tantivy", "elasticsearch"])

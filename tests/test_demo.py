@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.indexer.corpora import made_up, write_lines
+from tests.support.corpora.small_corpus import made_up, write_lines
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The Flask app: put together here, everything else in small files beside it."""
+"""The Flask app, assembled from its routes, error handlers, access control and middleware."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from dataclasses import replace
 
 from flask import Flask, Response, g, request
 
-from indexer.engines.factory import is_server
+from indexer.engines.factory import is_server_url
 from indexer.settings import Settings, load_settings
 from webapi.auth.gate import Gate
-from webapi.auth.rate_limit import rate_limit
-from webapi.context import EXTENSION, Context
-from webapi.http import cors, metrics, problems, security_headers
-from webapi.http.cached_answers import HotAnswers
-from webapi.routes import comparisons, docs, explanations, feedback, health, indexes, pages, search
-from webapi.schemas import openapi
-from worker.jobs.config import WorkConfig, work_config
-from worker.service.container import Service
-from worker.service.gateway import Desk
+from webapi.auth.rate_limit import make_rate_limit
+from webapi.context import EXTENSION, WebContext
+from webapi.http import metrics
+from webapi.http.cached_answers import CachedAnswerMiddleware
+from webapi.http.cors import register_cors
+from webapi.http.problems import register_error_handlers
+from webapi.http.security_headers import register_security_headers
+from webapi.routes import ALL_BLUEPRINTS
+from webapi.routes.comparisons import COMPARISONS_PATH
+from webapi.routes.indexes import DocumentIdConverter
+from worker.jobs.config import WorkConfig, load_work_config
+from worker.service.container import ServiceContainer
+from worker.service.gateway import JobGateway
 
-_PAUSE = 3.0
-"""Seconds during which nothing is asked of an Elasticsearch that was seen to hang."""
+_BREAKER_PAUSE_SECONDS = 3.0
+"""Time without requests to an Elasticsearch that was found hanging."""
 
 
 def create_app(
@@ -29,49 +33,55 @@ def create_app(
     *,
     inline: bool = False,
     config: WorkConfig | None = None,
-    service: Service | None = None,
+    service: ServiceContainer | None = None,
 ) -> Flask:
-    """The app, ready to be served.
+    """Create the app, ready to be served.
 
-    ``inline``: compute in this process, without Redis. ``config`` and ``service`` replace what the
-    settings would give.
+    ``inline``: compute in this process, without Redis. ``config`` and ``service`` replace those that the settings
+    describe.
     """
     settings = settings or load_settings()
-    service = service or Service(config or _config(settings, inline), took=metrics.ELASTICSEARCH.observe)
-    gate = Gate(settings, rate_limit(service, settings.rate_per_minute))
+    service = service or ServiceContainer(
+        config or _load_web_config(settings, inline), on_engine_request=metrics.ELASTICSEARCH_SECONDS.observe
+    )
+    gate = Gate(settings, make_rate_limit(service, settings.rate_per_minute))
     app = Flask("webapi", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
-    desk = Desk(service, max_waiting=settings.max_waiting, waiting=metrics.WAITING.set)
-    app.extensions[EXTENSION] = Context(settings, service, desk)
-    problems.register(app)
-    app.url_map.converters["any_id"] = indexes.AnyId
+    gateway = JobGateway(service, max_waiting=settings.max_waiting, on_waiting_change=metrics.WAITING_REQUESTS.set)
+    app.extensions[EXTENSION] = WebContext(settings, gateway)
+    register_error_handlers(app)
+    app.url_map.converters["any_id"] = DocumentIdConverter
     app.url_map.merge_slashes = False
-    for part in (comparisons, explanations, feedback, indexes, search, health, openapi, docs, pages):
-        app.register_blueprint(part.blueprint)
-    app.before_request(_begin)
-    app.after_request(_end)
+    for blueprint in ALL_BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.before_request(_start_timer)
+    app.after_request(_record_request)
     gate.register(app)
-    security_headers.register(app)
-    app.wsgi_app = HotAnswers(app.wsgi_app, desk, gate.glance)  # type: ignore[method-assign]
-    cors.register(app, settings.cors_origins)
+    register_security_headers(app)
+    app.wsgi_app = CachedAnswerMiddleware(  # type: ignore[method-assign]
+        app.wsgi_app, gateway, COMPARISONS_PATH, gate.identify_unrestricted
+    )
+    register_cors(app, settings.cors_origins)
     return app
 
 
-def _config(settings: Settings, inline: bool) -> WorkConfig:
-    """Somebody waits for a web server: its patience with Elasticsearch is short, and a hang is not tried out again."""
-    config = work_config(settings, inline=inline)
-    if inline or not is_server(settings.engine):
+def _load_web_config(settings: Settings, inline: bool) -> WorkConfig:
+    """Return the configuration of a web server: requests to Elasticsearch time out early, as somebody waits, and one
+    that hangs is left alone for a while."""
+    config = load_work_config(settings, inline=inline)
+    if inline or not is_server_url(settings.engine):
         return config
     timeout = min(settings.web_engine_seconds, settings.engine_timeout_seconds)
-    return replace(config, engine_options={**config.engine_options, "timeout": timeout, "pause": _PAUSE})
+    options = {**config.engine_options, "timeout": timeout, "breaker_pause": _BREAKER_PAUSE_SECONDS}
+    return replace(config, engine_options=options)
 
 
-def _begin() -> None:
-    g.began = time.perf_counter()
+def _start_timer() -> None:
+    g.started = time.perf_counter()
 
 
-def _end(response: Response) -> Response:
+def _record_request(response: Response) -> Response:
     endpoint = request.endpoint or "none"
-    metrics.REQUESTS.labels(endpoint, response.status_code).inc()
-    metrics.SECONDS.labels(endpoint).observe(time.perf_counter() - g.began)
+    metrics.REQUESTS_ANSWERED.labels(endpoint, response.status_code).inc()
+    metrics.REQUEST_SECONDS.labels(endpoint).observe(time.perf_counter() - g.started)
     return response

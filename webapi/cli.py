@@ -1,4 +1,4 @@
-"""Commands of the web room: serve, demo."""
+"""Commands of the web server: serve, demo."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from indexer.cli.options import command, engine_option, print_json, setting_option, setting_options
+from indexer.cli.options import command, engine_option, setting_option, setting_options
+from indexer.cli.output import print_json
 
 
 @command("serve")
@@ -14,14 +15,14 @@ from indexer.cli.options import command, engine_option, print_json, setting_opti
 @setting_option("redis_url", metavar="URL")
 @setting_options("host", "port", "threads", "processes", "keys_file", "log_format", "log_level")
 @click.option("--inline", is_flag=True, help="Compute in this process: no Redis, no workers.")
-def serve_command(inline: bool, as_json: bool, **given: str | None) -> int:
+def serve_command(inline: bool, as_json: bool, **options: str | None) -> int:
     """Serve the HTTP API and the search page until told to stop."""
-    from indexer.logging_setup import set_up_logs
+    from indexer.logging_setup import configure_logging
     from indexer.settings import load_settings
     from webapi.server.gunicorn_app import serve
 
-    settings = load_settings(**given)
-    set_up_logs("json" if as_json else settings.log_format, settings.log_level)
+    settings = load_settings(**options)
+    configure_logging("json" if as_json else settings.log_format, settings.log_level)
     serve(settings, inline=inline)
     return 0
 
@@ -41,16 +42,16 @@ def demo_command(
 
     Stays until Ctrl-C, which stops all of them. What was indexed is kept for the next time.
     """
-    from indexer.engines.factory import check_server
+    from indexer.engines.factory import check_server_url
     from indexer.settings import load_settings
-    from webapi.demo.run import Demo, checked_port, run
+    from webapi.demo.run import DemoOptions, check_port, run_demo
 
     settings = load_settings(port=port)
     if elasticsearch is not None:
-        check_server(elasticsearch)
+        check_server_url(elasticsearch)
     folder = folder.absolute()
-    demo = Demo(folder, checked_port(settings.port), elasticsearch or str(folder / "engine"), corpus)
-    answer = run(demo, once=once)
+    demo = DemoOptions(folder, check_port(settings.port), elasticsearch or str(folder / "engine"), corpus)
+    answer = run_demo(demo, once=once)
     if once:
         print_json(answer)
     return 0

@@ -1,4 +1,4 @@
-"""``phrasecom keys``: who may use the service."""
+"""``phrasecom keys``: the API keys of the service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from indexer.cli.options import debug_option, json_option, print_json, print_table, setting_option
+from indexer.cli.options import debug_option, json_option, setting_option
+from indexer.cli.output import print_json, print_table
 
 
 @click.group("keys")
@@ -42,23 +43,23 @@ def add_command(
     it out, then remove the old one.
     """
     from indexer.errors import BadParameter
-    from webapi.auth.api_keys import ALL, checked_key, digest, new_key, read_keys, write_keys
+    from webapi.auth.api_keys import ALL_NAMES, generate_key, hash_key, make_api_key, read_keys, write_keys
 
-    path = _path(keys_file)
+    path = _find_keys_file(keys_file)
     keys = read_keys(path) if path.exists() else {}
     if name in keys:
         raise BadParameter(f"there is a key {name!r}", fix=f"choose another name, or: phrasecom keys remove {name}")
     if all_groups and groups:
         raise BadParameter("--all-groups and --group exclude each other", fix="give one of them")
-    made = new_key(name)
-    shown = (ALL,) if all_groups else groups
-    keys[name] = checked_key(name, digest(made), scopes or ("read", "compare"), indexes or (ALL,), shown)
+    key = generate_key(name)
+    readable = (ALL_NAMES,) if all_groups else groups
+    keys[name] = make_api_key(name, hash_key(key), scopes or ("read", "compare"), indexes or (ALL_NAMES,), readable)
     write_keys(path, keys)
     if as_json:
-        print_json({"name": name, "key": made, "file": str(path)})
+        print_json({"name": name, "key": key, "file": str(path)})
     else:
         click.echo(f"kept in {path}; it is not shown again:", err=True)
-        click.echo(made)
+        click.echo(key)
     return 0
 
 
@@ -68,13 +69,13 @@ def add_command(
 @setting_option("keys_file", metavar="FILE")
 def list_command(keys_file: str | None, as_json: bool) -> int:
     """Show the keys and what each may do."""
-    from webapi.auth.api_keys import ALL, read_keys
+    from webapi.auth.api_keys import ALL_NAMES, read_keys
 
-    def names(values: frozenset[str] | None) -> list[str]:
-        return [ALL] if values is None else sorted(values)
+    def list_names(values: frozenset[str] | None) -> list[str]:
+        return [ALL_NAMES] if values is None else sorted(values)
 
-    keys = read_keys(_path(keys_file)).values()
-    rows = [(key.name, names(key.scopes), names(key.indexes), names(key.groups)) for key in keys]
+    keys = read_keys(_find_keys_file(keys_file)).values()
+    rows = [(key.name, list_names(key.scopes), list_names(key.indexes), list_names(key.groups)) for key in keys]
     columns = ("name", "scopes", "indexes", "groups")
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
@@ -93,7 +94,7 @@ def remove_command(name: str, keys_file: str | None, as_json: bool) -> int:
     from indexer.errors import BadParameter
     from webapi.auth.api_keys import read_keys, write_keys
 
-    path = _path(keys_file)
+    path = _find_keys_file(keys_file)
     keys = read_keys(path)
     if keys.pop(name, None) is None:
         raise BadParameter(f"no key {name!r} in {path}", fix="see: phrasecom keys list")
@@ -103,11 +104,12 @@ def remove_command(name: str, keys_file: str | None, as_json: bool) -> int:
     return 0
 
 
-def _path(keys_file: str | None) -> Path:
+def _find_keys_file(keys_file: str | None) -> Path:
+    """Return the path of the option or the setting; raise BadSetting if there is neither."""
     from indexer.errors import BadSetting
     from indexer.settings import load_settings
 
-    found = load_settings(keys_file=keys_file).keys_file
-    if not found:
+    path = load_settings(keys_file=keys_file).keys_file
+    if not path:
         raise BadSetting("no keys_file is set", fix="give --keys-file FILE, or set PHRASECOM_KEYS_FILE")
-    return Path(found)
+    return Path(path)

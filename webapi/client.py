@@ -1,4 +1,4 @@
-"""A small client for the HTTP API, with nothing but the standard library.
+"""A small client for the HTTP API that needs only the standard library.
 
 >>> with Client("http://127.0.0.1:8080") as client:          # doctest: +SKIP
 ...     answer = client.compare("papers", {"id": "d1"}, {"id": "d2"})
@@ -16,11 +16,12 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 Json = dict[str, Any]
-Side = Mapping[str, object] | str
+SideInput = Mapping[str, object] | str
+"""A side as the API takes it, or the id of a document."""
 
 
 class ApiError(Exception):
-    """A problem the server told: ``status``, ``code`` and ``detail``."""
+    """A problem that the server answered with: ``status``, ``code`` and ``detail``."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -32,19 +33,21 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
+    """A response, with the names of its headers in lower case."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes
-    """As sent."""
 
     def json(self) -> Json:
+        """Parse the body."""
         parsed: Json = json.loads(self.body)
         return parsed
 
 
 @dataclass
 class Client:
-    """One connection, kept open; for one thread at a time."""
+    """A client with one connection that stays open; for one thread at a time."""
 
     url: str
     key: str | None = None
@@ -52,48 +55,55 @@ class Client:
     _connection: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
 
     def request(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Reply:
-        """One request, whatever its status; ``body`` is sent as it is (bytes) or as JSON."""
-        sent = dict(headers or {})
+        """Send a request and return the reply of any status; ``body`` is sent as it is (bytes) or as JSON."""
+        all_headers = dict(headers or {})
         if self.key:
-            sent.setdefault("Authorization", f"Bearer {self.key}")
+            all_headers.setdefault("Authorization", f"Bearer {self.key}")
         data = None
         if body is not None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            sent.setdefault("Content-Type", "application/json")
-        kept = self._connection is not None
+            all_headers.setdefault("Content-Type", "application/json")
+        was_open = self._connection is not None
         try:
-            return self._exchange(method, path, data, sent)
+            return self._exchange(method, path, data, all_headers)
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             self.close()
-            if not kept:
+            if not was_open:
                 raise
-        return self._exchange(method, path, data, sent)  # the server had closed the kept connection
+        return self._exchange(method, path, data, all_headers)  # the server had closed the open connection
 
     def _exchange(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> Reply:
-        connection = self._connect()
+        connection = self._open_connection()
         connection.request(method, path, data, dict(headers))
         response = connection.getresponse()
         return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
 
     def call(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Json:
-        """The JSON of a good reply; ApiError otherwise."""
-        return self._checked(self.request(method, path, body, headers)).json()
+        """Send a request and return the JSON of the reply; raise ApiError for a status of 400 or more."""
+        return self._check_status(self.request(method, path, body, headers)).json()
 
     def compare(
         self,
         index: str,
-        a: Side,
-        b: Side,
+        a: SideInput,
+        b: SideInput,
         *,
         method: str | None = None,
         preset: str | None = None,
         options: Mapping[str, object] | None = None,
-        patience: float = 60.0,
+        max_seconds: float = 60.0,
     ) -> Json:
-        """The finished comparison, however long it takes (up to ``patience`` seconds)."""
-        asked = {"index": index, "a": _side(a), "b": _side(b), "method": method, "preset": preset, "options": options}
-        body = {name: value for name, value in asked.items() if value is not None}
-        return self._follow("/v1/comparisons", body, patience)
+        """Return the finished comparison; raise TimeoutError after ``max_seconds``, or ApiError."""
+        values = {
+            "index": index,
+            "a": _to_side_json(a),
+            "b": _to_side_json(b),
+            "method": method,
+            "preset": preset,
+            "options": options,
+        }
+        body = {name: value for name, value in values.items() if value is not None}
+        return self._post_and_wait("/v1/comparisons", body, max_seconds)
 
     def explain(
         self,
@@ -103,36 +113,44 @@ class Client:
         query: str | None = None,
         document: str | None = None,
         against: str | None = None,
-        patience: float = 60.0,
+        max_seconds: float = 60.0,
     ) -> Json:
-        """A whole results page."""
-        asked = {"index": index, "hits": list(hits), "query": query, "document": document, "against": against}
-        return self._follow("/v1/explanations", {k: v for k, v in asked.items() if v is not None}, patience)
+        """Return the finished explanation of a results page; raise TimeoutError after ``max_seconds``, or ApiError."""
+        values = {"index": index, "hits": list(hits), "query": query, "document": document, "against": against}
+        return self._post_and_wait("/v1/explanations", {k: v for k, v in values.items() if v is not None}, max_seconds)
 
     def search(self, index: str, body: Mapping[str, object]) -> Json:
+        """Return the response to a search body."""
         return self.call("POST", f"/v1/{quote(index, safe='')}/_search", body)
 
-    def indexes(self) -> list[Json]:
-        found: list[Json] = self.call("GET", "/v1/indexes")["indexes"]
-        return found
+    def list_indexes(self) -> list[Json]:
+        """Return the indexes that the key may use."""
+        indexes: list[Json] = self.call("GET", "/v1/indexes")["indexes"]
+        return indexes
 
-    def index(self, name: str) -> Json:
+    def get_index(self, name: str) -> Json:
+        """Return an index with its fields and facets."""
         return self.call("GET", f"/v1/indexes/{quote(name, safe='')}")
 
-    def add(self, index: str, documents: Sequence[Mapping[str, object]], *, patience: float = 300.0) -> Json:
-        """Add or replace documents and wait until they can be found."""
+    def add_documents(
+        self, index: str, documents: Sequence[Mapping[str, object]], *, max_seconds: float = 300.0
+    ) -> Json:
+        """Add or replace documents and wait until they can be found; raise TimeoutError or ApiError."""
         path = f"/v1/indexes/{quote(index, safe='')}/documents"
-        return self._until_done(self._checked(self.request("POST", path, {"documents": list(documents)})), patience)
+        return self._poll_until_done(self.request("POST", path, {"documents": list(documents)}), max_seconds)
 
-    def document(self, index: str, id: str) -> Json:
+    def get_document(self, index: str, id: str) -> Json:
+        """Return a document with its salient phrases."""
         return self.call("GET", f"/v1/indexes/{quote(index, safe='')}/documents/{quote(id, safe='')}")
 
     def suggest(self, index: str, q: str) -> list[Json]:
+        """Return phrases that continue what is typed."""
         path = f"/v1/indexes/{quote(index, safe='')}/suggest?{urlencode({'q': q})}"
-        found: list[Json] = self.call("GET", path)["suggestions"]
-        return found
+        suggestions: list[Json] = self.call("GET", path)["suggestions"]
+        return suggestions
 
-    def feedback(self, comparison: str, phrases: Sequence[Mapping[str, object]]) -> Json:
+    def send_feedback(self, comparison: str, phrases: Sequence[Mapping[str, object]]) -> Json:
+        """Say which phrases of a comparison were useful."""
         return self.call("POST", f"/v1/comparisons/{comparison}/feedback", {"phrases": list(phrases)})
 
     def close(self) -> None:
@@ -146,23 +164,25 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def _follow(self, path: str, body: object, patience: float) -> Json:
-        return self._until_done(self._checked(self.request("POST", path, body, {"Prefer": "wait=10"})), patience)
+    def _post_and_wait(self, path: str, body: object, max_seconds: float) -> Json:
+        return self._poll_until_done(self.request("POST", path, body, {"Prefer": "wait=10"}), max_seconds)
 
-    def _until_done(self, reply: Reply, patience: float) -> Json:
-        """Ask for a job until its answer is there."""
-        deadline = time.monotonic() + patience
+    def _poll_until_done(self, reply: Reply, max_seconds: float) -> Json:
+        """Ask for a job until it has ended; raise TimeoutError or ApiError."""
+        deadline = time.monotonic() + max_seconds
+        self._check_status(reply)
         location = reply.headers.get("location", "")
-        for pause in _pauses():
+        for pause in _generate_pauses():
             if reply.status != 202:
                 break
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{location} is not done after {patience} s")
+                raise TimeoutError(f"{location} is not done after {max_seconds} s")
             time.sleep(pause)
-            reply = self._checked(self.request("GET", location))
+            reply = self._check_status(self.request("GET", location))
         return reply.json()
 
-    def _checked(self, reply: Reply) -> Reply:
+    def _check_status(self, reply: Reply) -> Reply:
+        """Return the reply; raise ApiError for a status of 400 or more."""
         if reply.status < 400:
             return reply
         try:
@@ -171,19 +191,19 @@ class Client:
             problem = {"detail": reply.body[:200].decode(errors="replace")}
         raise ApiError(reply.status, problem)
 
-    def _connect(self) -> http.client.HTTPConnection:
+    def _open_connection(self) -> http.client.HTTPConnection:
         if self._connection is None:
             parts = urlsplit(self.url)
-            kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-            self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=self.timeout)
+            make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+            self._connection = make(parts.hostname or "127.0.0.1", parts.port, timeout=self.timeout)
         return self._connection
 
 
-def _side(side: Side) -> Mapping[str, object]:
+def _to_side_json(side: SideInput) -> Mapping[str, object]:
     return {"id": side} if isinstance(side, str) else side
 
 
-def _pauses() -> Iterator[float]:
+def _generate_pauses() -> Iterator[float]:
     pause = 0.05
     while True:
         yield pause

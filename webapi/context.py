@@ -1,4 +1,4 @@
-"""What every request handler needs: the desk, the limits, and who is asking."""
+"""What request handlers need: settings, the gateway, the caller, the JSON body and the preferred wait."""
 
 from __future__ import annotations
 
@@ -8,54 +8,62 @@ from dataclasses import dataclass
 from flask import current_app, g, request
 
 from indexer.settings import Settings
-from webapi.auth.gate import check_index as check_index
-from webapi.auth.gate import require as require
 from webapi.http.problems import UnsupportedMediaType
 from worker.access import Caller
-from worker.service.container import Service
-from worker.service.gateway import Desk
+from worker.index_catalog import IndexCatalog
+from worker.service.gateway import JobGateway
 
 EXTENSION = "phrasecom"
+"""Name of the WebContext among the app's extensions."""
+_WAIT_PREFERENCE = re.compile(r"wait\s*=\s*\"?(\d+(?:\.\d+)?)\"?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class WebContext:
+    """Settings and gateway of an app, shared by all its requests."""
+
     settings: Settings
-    service: Service
-    desk: Desk
+    gateway: JobGateway
+
+    @property
+    def catalog(self) -> IndexCatalog:
+        """The indexes, for reading."""
+        return self.gateway.catalog
 
 
-def context() -> Context:
-    found: Context = current_app.extensions[EXTENSION]
-    return found
+def get_context() -> WebContext:
+    """Return the context of the current app."""
+    context: WebContext = current_app.extensions[EXTENSION]
+    return context
 
 
-def caller() -> Caller:
-    """As the gate let them in."""
-    found: Caller = g.caller
-    return found
+def get_caller() -> Caller:
+    """Return the caller of the current request, as the gate identified them."""
+    caller: Caller = g.caller
+    return caller
 
 
-def json_body() -> bytes:
-    """The body of a request that says it is JSON (a form of another site cannot say so)."""
-    kind = request.mimetype
-    if kind != "application/json" and not kind.endswith("+json"):
+def read_json_body() -> bytes:
+    """Return the body; raise UnsupportedMediaType unless it is declared as JSON, which a form of another site cannot
+    do."""
+    media_type = request.mimetype
+    if media_type != "application/json" and not media_type.endswith("+json"):
         raise UnsupportedMediaType("the body must be JSON", fix="send Content-Type: application/json")
     return request.get_data(cache=False)
 
 
-_WAIT = re.compile(r"wait\s*=\s*\"?(\d+(?:\.\d+)?)\"?\s*$")
+def read_preferred_wait(settings: Settings) -> float:
+    """Return the seconds to wait for a job, by ``Prefer: respond-async`` or ``Prefer: wait=N``.
 
-
-def preferred_wait(settings: Settings) -> float:
-    """Seconds, from ``Prefer: respond-async`` and ``Prefer: wait=N``; what cannot be read is ignored."""
+    Preferences that cannot be parsed are ignored.
+    """
     wait = settings.wait_seconds
-    for line in request.headers.getlist("Prefer"):
-        for preference in line.split(","):
+    for header in request.headers.getlist("Prefer"):
+        for preference in header.split(","):
             preference = preference.strip().lower()
             if preference == "respond-async":
                 return 0.0
-            found = _WAIT.match(preference)
-            if found:
-                wait = min(float(found.group(1)), settings.max_wait_seconds)
+            match = _WAIT_PREFERENCE.match(preference)
+            if match:
+                wait = min(float(match.group(1)), settings.max_wait_seconds)
     return wait

@@ -1,4 +1,4 @@
-"""A pair in, an explanation out."""
+"""Comparison of two sides of an index, and the jobs and services around it. The public names are in ``__all__``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from worker.comparer import Comparer, compare
     from worker.explain.side import Side
 
-_HOMES = {
+_MODULE_BY_NAME = {
     "Comparer": "worker.comparer",
     "Comparison": "worker.answer.comparison",
     "Side": "worker.explain.side",
@@ -19,9 +19,9 @@ __all__ = ["Comparer", "Comparison", "Side", "compare"]
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are loaded when first used: numpy and the engines cost time that other commands do not need."""
-    if name not in _HOMES:
+    """Import a public name when it is first used: numpy and the engines take time that other commands do not need."""
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'worker' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULE_BY_NAME[name]), name)

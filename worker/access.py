@@ -1,4 +1,4 @@
-"""Who asks, and what they may do: carried from the request to the engine and back."""
+"""Callers and what they may do: carried from the request to the engine and back."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from indexer.engines.base import Groups
+from indexer.engines.search_types import Groups
 
-_EVERYTHING = "*"
+_ALL_GROUPS = "*"
 SCOPES = frozenset({"read", "compare", "ingest", "admin"})
 """``read`` documents, searches and suggestions; ``compare``; ``ingest`` documents; ``admin``: metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
+    """The owner of a request and their rights."""
+
     key_id: str
     """The key's name, or the caller's address where keys are off."""
     groups: Groups = None
@@ -24,32 +26,35 @@ class Caller:
     """None: all of them."""
 
     def may_read(self, acl: Iterable[str]) -> bool:
-        """Whether a document with this acl is visible: the engines' rule."""
-        wanted = frozenset(acl)
-        return self.groups is None or not wanted or not self.groups.isdisjoint(wanted)
+        """Return whether a document with this acl is visible, by the rule of the engines."""
+        acl_groups = frozenset(acl)
+        return self.groups is None or not acl_groups or not self.groups.isdisjoint(acl_groups)
 
     def may_read_all(self, acls: Mapping[str, Iterable[str]]) -> bool:
         return self.groups is None or all(self.may_read(acl) for acl in acls.values())
 
-    def may_use(self, index: str) -> bool:
+    def may_use_index(self, index: str) -> bool:
         return self.indexes is None or index in self.indexes
 
-    def may_follow(self, eyes: str) -> bool:
-        """Whether a job made for these eyes (``eyes_of``) is this caller's to see before its answer is there."""
-        index, _, rights = eyes.partition(" ")
-        return self.may_use(index) and (self.groups is None or rights == rights_of(self.groups))
+    def may_see_job(self, access_key: str) -> bool:
+        """Return whether the caller may see a job with this access key before its answer is there."""
+        index, _, groups_key = access_key.partition(" ")
+        return self.may_use_index(index) and (self.groups is None or groups_key == make_groups_key(self.groups))
 
-    def may_open(self, eyes: str) -> bool:
-        """Whether an answer made for these eyes may be theirs: it is spelled and weighed by all that those may read."""
-        _, _, rights = eyes.partition(" ")
-        return self.groups is None or (rights not in ("", _EVERYTHING) and self.groups.issuperset(json.loads(rights)))
-
-
-def rights_of(groups: Groups) -> str:
-    """The same groups in any order are the same rights; no two others are, whatever a group is called."""
-    return _EVERYTHING if groups is None else json.dumps(sorted(groups))
+    def may_see_answer(self, access_key: str) -> bool:
+        """Return whether the caller has all groups of this access key: spellings and weights of an answer come from
+        all documents that those groups may read."""
+        _, _, groups_key = access_key.partition(" ")
+        if self.groups is None:
+            return True
+        return groups_key not in ("", _ALL_GROUPS) and self.groups.issuperset(json.loads(groups_key))
 
 
-def eyes_of(index: str, groups: Groups) -> str:
-    """For whom a job about an index is done."""
-    return f"{index} {rights_of(groups)}"
+def make_groups_key(groups: Groups) -> str:
+    """Return a text that is equal for equal groups in any order, and for no others, whatever a group is called."""
+    return _ALL_GROUPS if groups is None else json.dumps(sorted(groups))
+
+
+def make_access_key(index: str, groups: Groups) -> str:
+    """Return the index and the groups that a job is made for, as one text."""
+    return f"{index} {make_groups_key(groups)}"

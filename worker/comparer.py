@@ -1,214 +1,273 @@
-"""A comparison from start to end: sides -> neighbourhood -> problem -> sorting -> answer."""
+"""The steps of a comparison in order: sides -> neighbourhood -> features -> method -> answer."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from indexer.engines import open_engine
-from indexer.engines.base import Engine, Groups, Neighbourhood, Reader
+from indexer.engines.base import Engine, Reader
+from indexer.engines.search_types import Groups, Neighbourhood
 from indexer.errors import BadParameter, EpochChanged
-from indexer.runtime.collecting import collecting_later
-from worker.analysers import Analysers
-from worker.answer.builder import Found, present
+from indexer.runtime.memory import gc_paused
+from worker.answer.builder import AnswerBuilder, SolvedPair
 from worker.answer.comparison import Comparison
-from worker.answer.near_duplicates import Folder
-from worker.explain.candidates import Candidates
-from worker.explain.neighbourhood import LocalGraph, Pair, local_graph, reach
-from worker.explain.pair_features import pose
-from worker.explain.placing import place_together
-from worker.explain.query_side import for_a_query, ranked_for_a_query
-from worker.explain.resolver import Limits, resolve
+from worker.explain.candidates import PairCandidates
+from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
+from worker.explain.pair_features import build_pair_problem
+from worker.explain.resolved_side import fill_topic_vectors
+from worker.explain.resolver import SideLimits, resolve_sides
 from worker.explain.side import Side
-from worker.explain.spec import GRAPHS, Question, ask
+from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
+from worker.index_catalog import get_analyzer_cache
 from worker.methods import METHODS
-from worker.methods.base import Problem, Sorting
-from worker.methods.log_evidence import measured
-from worker.methods.relevance import prepare
+from worker.methods.base import MethodResult, PairProblem
+from worker.methods.log_evidence import measure_evidence
+from worker.methods.query_ranking import adjust_for_query, rank_for_query
+from worker.methods.relevance import prepare_pair
 
 T = TypeVar("T")
-Progress = Callable[[float, str], None]
-READS_NEIGHBOURS = ("topic_label", "context_fuzzy")
-"""Methods that look at the words around a phrase in other documents."""
-READS_COUNTS = ("patent_com",)
-"""Methods that ask how often a phrase occurs in a set; the others, whether it does."""
-READS_WEIGHTS = ("string_fuzzy",)
-"""Methods that ask what the words of a phrase weigh on a side that need not hold all of it."""
-_TRIES = 3
-"""How often a comparison starts again because a new epoch came in."""
+ComparisonProgress = Callable[[float, str], None]
+"""Called with the share that is done, from 0 to 1, and the step that was finished."""
+_MAX_ATTEMPTS = 3
+"""Attempts of a comparison, as each may be interrupted by a new epoch."""
 
 
 class Comparer:
-    """One open engine, many comparisons; may be shared by threads."""
+    """Compares sides on one open engine; may be shared by threads."""
 
-    def __init__(self, engine: Engine | str, *, limits: Limits | None = None) -> None:
+    def __init__(self, engine: Engine | str, *, limits: SideLimits | None = None) -> None:
+        """``engine``: an open engine, or the folder or URL of one to open."""
         self.engine = open_engine(engine) if isinstance(engine, str) else engine
-        self.limits = limits or Limits()
+        self.limits = limits or SideLimits()
         self._readers: dict[str, Reader] = {}
-        self._analysers = Analysers()
+        self._analyzers = get_analyzer_cache(self.engine)
 
-    question = staticmethod(ask)
-    """A checked question, to be compared or explained."""
+    make_spec = staticmethod(make_spec)
 
-    def compare(self, question: Question, progress: Progress | None = None) -> Comparison:
-        """The answer, all of it from one epoch."""
-        (answer,) = self.compare_as([question], progress)
+    def compare(self, spec: ComparisonSpec, progress: ComparisonProgress | None = None) -> Comparison:
+        """Compare the two sides of a spec.
+
+        Parameters
+        ----------
+        spec
+            The checked comparison, made by ``make_spec``.
+        progress
+            Called after each step with the share that is done and the name of the step.
+
+        Returns
+        -------
+        Comparison
+            The answer, all of it from one epoch of the index; ``to_dict()`` is its JSON. An answer without phrases
+            says why in ``no_evidence``.
+
+        Raises
+        ------
+        UnknownIndex
+            If there is no such index.
+        UnknownDocument
+            If a side names a document that does not exist or that the spec's groups may not read.
+        BadSide
+            If a ``search`` side selects no document.
+        TooLarge
+            If a side exceeds the limits of this comparer.
+        EpochChanged
+            If the index was rebuilt during each of three attempts.
+        """
+        (answer,) = self.compare_variants([spec], progress)
         return answer
 
-    def compare_as(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Comparison]:
-        """The answers to one question that is to be shown in several ways (cap, candidates), found once."""
-        return self._in_one_epoch(questions, lambda reader: self._compare(reader, questions, progress or _silent))
+    def compare_variants(
+        self, specs: Sequence[ComparisonSpec], progress: ComparisonProgress | None = None
+    ) -> list[Comparison]:
+        """Return the answers to specs that differ only in what is shown (cap, candidates); the pair is solved once."""
+        return self._run_in_one_epoch(
+            specs, lambda reader: self._compare_pair(reader, specs, progress or _ignore_progress)
+        )
 
-    def explain(self, questions: Sequence[Question]) -> Iterator[Comparison]:
-        """The answers to many questions about one index, for one caller, each as it is ready.
+    def explain(self, specs: Sequence[ComparisonSpec]) -> Iterator[Comparison]:
+        """Compare many pairs of one index, such as each hit of a results page with the query.
 
-        All sides are fetched in one request and all neighbourhoods reached in one. Where more documents are reached
-        than one neighbourhood holds, an answer may therefore differ a little from the one to its question alone.
+        All documents are fetched in one request, all neighbourhoods in another. If these reach more documents than one
+        neighbourhood holds, an answer may differ a little from that of ``compare``.
+
+        Parameters
+        ----------
+        specs
+            Specs with the same index and groups, none on the full graph.
+
+        Yields
+        ------
+        Comparison
+            The answer to each spec, in their order, as soon as it is ready.
+
+        Raises
+        ------
+        BadParameter
+            If the specs differ in index or groups, or one is on the full graph.
+        PhraseComError
+            The errors of ``compare``, before the first answer: one bad side fails the whole page.
         """
-        if not questions:
+        if not specs:
             return
-        first = questions[0]
-        if any(_apart(question, first) for question in questions):
+        if any(not _can_share(spec, specs[0]) for spec in specs):
             raise BadParameter(
                 "questions explained together differ in index, rights or graph", fix="compare them singly"
             )
-        pairs, found = self._in_one_epoch(questions, lambda reader: self._prepare(reader, questions))
-        folder = Folder(pairs[0].a.reader.model)
-        for question, pair in zip(questions, pairs, strict=True):
-            with collecting_later():
-                (answer,) = _answers([question], pair, found, folder, _Watch(), alone=len(questions) == 1)
+        pairs, neighbourhood = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
+        builder = AnswerBuilder(pairs[0].a.reader.model)
+        for spec, pair in zip(specs, pairs, strict=True):
+            with gc_paused():
+                is_single_pair = len(specs) == 1
+                (answer,) = _answer_pair([spec], pair, neighbourhood, builder, _StepTimer(), is_single_pair)
             yield answer
 
     def close(self) -> None:
+        """Close the engine."""
         self.engine.close()
 
-    def _compare(self, reader: Reader, questions: Sequence[Question], progress: Progress) -> list[Comparison]:
-        watch, question = _Watch(), questions[0]
-        (pair,) = self._pairs(reader, [question])
-        watch.lap("fetch")
+    def _compare_pair(
+        self, reader: Reader, specs: Sequence[ComparisonSpec], progress: ComparisonProgress
+    ) -> list[Comparison]:
+        timer, spec = _StepTimer(), specs[0]
+        (pair,) = self._resolve_pairs(reader, [spec])
+        timer.record_step("fetch")
         progress(0.3, "fetched both sides")
-        found = None if question.full else reach(reader, [pair], size=question.neighbours, groups=question.groups)
+        neighbourhood = None
+        if not spec.is_full_graph:
+            neighbourhood = fetch_neighbourhood(reader, [pair], size=spec.neighbours, groups=spec.groups)
         progress(0.8, "reached the neighbourhood")
-        return _answers(questions, pair, found, Folder(reader.model), watch, alone=True)
+        return _answer_pair(specs, pair, neighbourhood, AnswerBuilder(reader.model), timer, is_single_pair=True)
 
-    def _prepare(self, reader: Reader, questions: Sequence[Question]) -> tuple[list[Pair], Neighbourhood]:
-        pairs = self._pairs(reader, questions)
-        place_together(side for pair in pairs for side in (pair.a, pair.b))
-        size = max(question.neighbours for question in questions)
-        return pairs, reach(reader, pairs, size=size, groups=questions[0].groups)
+    def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> tuple[list[SidePair], Neighbourhood]:
+        pairs = self._resolve_pairs(reader, specs)
+        fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
+        size = max(spec.neighbours for spec in specs)
+        return pairs, fetch_neighbourhood(reader, pairs, size=size, groups=specs[0].groups)
 
-    def _pairs(self, reader: Reader, questions: Sequence[Question]) -> list[Pair]:
-        sides = [side for question in questions for side in (question.a, question.b)]
-        analyser = None if all(side.ids for side in sides) else self._analysers.of(reader)
-        found = resolve(reader, sides, limits=self.limits, groups=questions[0].groups, analyser=analyser)
+    def _resolve_pairs(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> list[SidePair]:
+        sides = [side for spec in specs for side in (spec.a, spec.b)]
+        analyzer = None if all(side.ids for side in sides) else self._analyzers.get(reader)
+        resolved = resolve_sides(reader, sides, limits=self.limits, groups=specs[0].groups, analyzer=analyzer)
         return [
-            Pair(a, b, Candidates.of(a, b, question.k))
-            for question, a, b in zip(questions, found[::2], found[1::2], strict=True)
+            SidePair(a, b, PairCandidates.from_sides(a, b, spec.k))
+            for spec, a, b in zip(specs, resolved[::2], resolved[1::2], strict=True)
         ]
 
-    def _in_one_epoch(self, questions: Sequence[Question], step: Callable[[Reader], T]) -> T:
-        """Run a step on the current epoch of the questions' index, again if another replaces it meanwhile."""
-        with collecting_later():
-            for _ in range(_TRIES - 1):
+    def _run_in_one_epoch(self, specs: Sequence[ComparisonSpec], step: Callable[[Reader], T]) -> T:
+        """Run a step on the current epoch of the specs' index, again if another epoch replaces it meanwhile."""
+        with gc_paused():
+            for _ in range(_MAX_ATTEMPTS - 1):
                 try:
-                    return step(self._reader(questions))
+                    return step(self._open_reader(specs))
                 except EpochChanged:
-                    self._readers.pop(questions[0].index, None)
-            return step(self._reader(questions))
+                    self._readers.pop(specs[0].index, None)
+            return step(self._open_reader(specs))
 
-    def _reader(self, questions: Sequence[Question]) -> Reader:
-        """One is kept until it says that its epoch is over. Who reads no document would never hear of that."""
-        index = questions[0].index
-        deaf = any(q.full or {q.a.kind, q.b.kind} <= {"query", "text"} for q in questions)
-        reader = None if deaf else self._readers.get(index)
+    def _open_reader(self, specs: Sequence[ComparisonSpec]) -> Reader:
+        """Return the reader of the specs' index, cached until it raises EpochChanged.
+
+        Requests that fetch no document never see that error, so they always open a new reader.
+        """
+        index = specs[0].index
+        fetches_nothing = any(spec.is_full_graph or {spec.a.kind, spec.b.kind} <= {"query", "text"} for spec in specs)
+        reader = None if fetches_nothing else self._readers.get(index)
         if reader is None:
-            reader = self._readers[index] = self.engine.open(index)
+            reader = self._readers[index] = self.engine.open_reader(index)
         return reader
 
 
-def _apart(one: Question, other: Question) -> bool:
-    """Whether two questions cannot share what is read for them."""
-    return one.full or (one.index, one.groups) != (other.index, other.groups)
+def _can_share(spec: ComparisonSpec, other: ComparisonSpec) -> bool:
+    """Return whether two specs can share one fetch and one neighbourhood."""
+    return not spec.is_full_graph and (spec.index, spec.groups) == (other.index, other.groups)
 
 
-def _answers(
-    shown: Sequence[Question], pair: Pair, found: Neighbourhood | None, folder: Folder, watch: _Watch, *, alone: bool
+def _answer_pair(
+    specs: Sequence[ComparisonSpec],
+    pair: SidePair,
+    neighbourhood: Neighbourhood | None,
+    builder: AnswerBuilder,
+    timer: _StepTimer,
+    is_single_pair: bool,
 ) -> list[Comparison]:
-    """What is found about a pair, shown in every way that is asked for."""
-    question = shown[0]
-    graph = _graph(question, pair, found, alone=alone)
-    watch.lap("neighbourhood")
-    problem, sorting = _sort(question, pair, graph)
-    watch.lap("solve")
-    answers = [present(one, Found(pair, graph, problem, sorting), folder) for one in shown]
-    watch.lap("evidence")
+    """Solve a pair once and build the answer to each of the specs; ``neighbourhood`` None: on the full graph."""
+    graph = _build_graph(specs[0], pair, neighbourhood, is_single_pair)
+    timer.record_step("neighbourhood")
+    problem, result = _run_method(specs[0], pair, graph)
+    timer.record_step("solve")
+    answers = [builder.build_answer(spec, SolvedPair(pair, graph, problem, result)) for spec in specs]
+    timer.record_step("evidence")
     for answer in answers:
-        answer.stats.ms.update(watch.ms)
+        answer.stats.ms.update(timer.ms)
     return answers
 
 
-def _graph(question: Question, pair: Pair, found: Neighbourhood | None, *, alone: bool) -> LocalGraph:
-    if found is None:
-        from worker.explain.full_graph import full_graph
+def _build_graph(
+    spec: ComparisonSpec, pair: SidePair, neighbourhood: Neighbourhood | None, is_single_pair: bool
+) -> LocalGraph:
+    if neighbourhood is None:
+        from worker.explain.full_graph import build_full_graph
 
-        return full_graph(pair, question.groups, question.without)
-    return local_graph(pair, found, size=question.neighbours, without=question.without, alone=alone)
+        return build_full_graph(pair, spec.groups, spec.excluded_ids)
+    return build_local_graph(
+        pair, neighbourhood, size=spec.neighbours, excluded_ids=spec.excluded_ids, is_single_pair=is_single_pair
+    )
 
 
-def _sort(question: Question, pair: Pair, graph: LocalGraph) -> tuple[Problem, Sorting]:
-    """The problem and how the method sorts it."""
-    query = _query(question, pair)
-    parameters = for_a_query(question.parameters) if query else question.parameters
-    literal = question.full and question.preset == "paper"
-    problem = pose(
+def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tuple[PairProblem, MethodResult]:
+    """Build the features of a pair and return them with the method's result."""
+    query_side = _find_query_side(spec, pair)
+    parameters = adjust_for_query(spec.parameters) if query_side else spec.parameters
+    method = METHODS[spec.method]
+    problem = build_pair_problem(
         pair,
         graph,
         parameters,
-        whole_members=literal,
-        counted=question.method in READS_COUNTS,
-        weighed=question.method in READS_WEIGHTS or (query is not None and not _phrases(pair, query)),
+        unit_weights=spec.is_full_graph and spec.preset == "paper",
+        with_counts=method.needs_counts,
+        with_word_bm25=method.needs_word_bm25 or (query_side is not None and not _salient_of(pair, query_side)),
+        neighbour_texts=_fetch_texts(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
     )
-    if question.method in READS_NEIGHBOURS:
-        problem = replace(problem, texts=_texts(pair, graph, question.groups))
-    if query:  # in an order of its own
-        return problem, ranked_for_a_query(problem, measured(problem, prepare(problem, question.method)), query)
-    return problem, METHODS[question.method].sort(problem)
+    if query_side:
+        evidence = measure_evidence(problem, prepare_pair(problem, spec.method))
+        return problem, rank_for_query(problem, evidence, query_side)
+    return problem, method.sort_phrases(problem)
 
 
-def _query(question: Question, pair: Pair) -> Literal["a", "b"] | None:
-    """Which side is a query to be sorted by; the literal methods make no difference."""
-    if question.method != "cda" or question.parameters.threshold != "log" or pair.a.kind == pair.b.kind:
+def _find_query_side(spec: ComparisonSpec, pair: SidePair) -> Literal["a", "b"] | None:
+    """Return the side that is a query to rank by, or None; only cda with log thresholds treats queries specially."""
+    if spec.method != "cda" or spec.parameters.threshold != "log" or pair.a.kind == pair.b.kind:
         return None
     return "a" if pair.a.kind == "query" else "b" if pair.b.kind == "query" else None
 
 
-def _phrases(pair: Pair, side: Literal["a", "b"]) -> Sequence[str]:
-    return pair.candidates.of_a if side == "a" else pair.candidates.of_b
+def _salient_of(pair: SidePair, side: Literal["a", "b"]) -> Sequence[str]:
+    return pair.candidates.salient_a if side == "a" else pair.candidates.salient_b
 
 
-def _texts(pair: Pair, graph: LocalGraph, groups: Groups) -> list[list[str]]:
-    """Lemmas of the neighbourhood's documents, one request more."""
-    found = pair.a.reader.fetch(graph.indexed(), groups)
-    return [document.tokens.split() for document in found if document is not None]
+def _fetch_texts(pair: SidePair, graph: LocalGraph, groups: Groups) -> list[list[str]]:
+    """Fetch the lemmas of the neighbourhood's documents, in one more request."""
+    documents = pair.a.reader.fetch(graph.indexed_ids(), groups)
+    return [document.tokens.split() for document in documents if document is not None]
 
 
-class _Watch:
-    """Milliseconds of each step."""
+class _StepTimer:
+    """Measures the milliseconds of each step."""
 
     def __init__(self) -> None:
         self.ms: dict[str, float] = {}
         self._last = time.perf_counter()
 
-    def lap(self, name: str) -> None:
+    def record_step(self, name: str) -> None:
+        """Record the time since the last step under this name."""
         now = time.perf_counter()
         self.ms[name] = round(1000 * (now - self._last), 2)
         self._last = now
 
 
-def _silent(share: float, doing: str) -> None:
-    """Tells nobody."""
+def _ignore_progress(share: float, step: str) -> None:
+    pass
 
 
 def compare(
@@ -222,30 +281,61 @@ def compare(
     graph: str | bool = "neighbourhood",
     **options: Any,
 ) -> Comparison:
-    """Compare two sides, written as on the shell. For many pairs, open a Comparer once and hand it in as engine.
+    """Compare two sides of an index.
 
-    ``graph`` is what to solve on, ``neighbourhood`` or ``full``; True puts the neighbourhood into the answer.
+    Parameters
+    ----------
+    a, b
+        The sides, written as on the shell: an id, or ``id:…``, ``ids:…,…``, ``search:…``, ``query:…``, ``text:…``,
+        ``file:…``.
+    index
+        Name of the index.
+    engine
+        Folder or URL of the engine, an open engine, or a Comparer; by default that of the settings. To compare many
+        pairs, open a Comparer once and pass it here.
+    method
+        Name of the method, one of ``worker.methods.METHODS``.
+    preset
+        Parameters of the method: ``default`` or ``paper``.
+    graph
+        What to solve on: ``neighbourhood`` or ``full``; True puts the neighbourhood into the answer.
+    **options
+        ``cap``, ``candidates``, ``neighbours``, ``k`` and the parameters of the method, within ``OPTION_RANGES``.
+
+    Returns
+    -------
+    Comparison
+        Common and distinct phrases with their evidence; ``to_dict()`` is the JSON of the HTTP interface.
+
+    Raises
+    ------
+    BadSide, UnknownMethod, BadParameter
+        If a side, the method, the preset, the graph or an option is invalid.
+    PhraseComError
+        The errors of ``Comparer.compare``.
     """
     if not isinstance(graph, bool) and graph not in GRAPHS:
         raise BadParameter(f"no graph named {graph!r}", fix=f"use one of {', '.join(GRAPHS)}")
     sides = [side if isinstance(side, Side) else Side.from_text(side) for side in (a, b)]
-    comparer = engine if isinstance(engine, Comparer) else Comparer(engine if engine is not None else _default_engine())
+    comparer = (
+        engine if isinstance(engine, Comparer) else Comparer(engine if engine is not None else _get_default_engine())
+    )
     try:
-        question = comparer.question(
+        spec = make_spec(
             index,
             *sides,
             method=method,
             preset=preset,
             options={"graph": graph is True, **options},
-            full=graph == "full",
+            is_full_graph=graph == "full",
         )
-        return comparer.compare(question)
+        return comparer.compare(spec)
     finally:
         if isinstance(engine, str) or engine is None:
             comparer.close()
 
 
-def _default_engine() -> str:
+def _get_default_engine() -> str:
     from indexer.settings import load_settings
 
     return load_settings().engine

@@ -1,76 +1,108 @@
-"""The indexes of one engine, each read at its current epoch."""
+"""The indexes of one engine, each read at its current epoch, with their analyzers and attached sources."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.base import Engine, Groups, Reader
+from indexer.engines.base import Engine, Reader
+from indexer.engines.search_types import Groups
 from indexer.errors import EpochChanged
-from indexer.text.tokenizer import places
-from worker.analysers import Analysers
+from indexer.text.tokenizer import locate_tokens
 from worker.explain.side import parse_search
 
 if TYPE_CHECKING:
-    from indexer.analysis.analyzer import Analyser
-    from indexer.engines.attached_source import Source
+    from indexer.analysis.analyzer import Analyzer
+    from indexer.engines.attached_source import AttachedSource
 
-_SOURCE_SECONDS = 5.0
+_SOURCE_TTL_SECONDS = 5.0
 T = TypeVar("T")
 
 
-class Library:
-    def __init__(self, engine: Engine, max_set: int = 1000) -> None:
+class AnalyzerCache:
+    """One analyzer for each index, as making one takes longer than using it; may be shared by threads."""
+
+    def __init__(self) -> None:
+        self._analyzers: dict[str, Analyzer] = {}
+        self._lock = threading.Lock()
+
+    def get(self, reader: Reader) -> Analyzer:
+        """Return the analyzer for the epoch of a reader."""
+        from indexer.analysis.analyzer import Analyzer
+
+        with self._lock:
+            analyzer = self._analyzers.get(reader.info.name)
+            if analyzer is None or analyzer.model is not reader.model:
+                analyzer = self._analyzers[reader.info.name] = Analyzer(reader.model)
+            return analyzer
+
+
+_ANALYZER_CACHES: WeakKeyDictionary[Engine, AnalyzerCache] = WeakKeyDictionary()
+
+
+def get_analyzer_cache(engine: Engine) -> AnalyzerCache:
+    """Return the analyzer cache of an engine, the same one for all its users in this process."""
+    return _ANALYZER_CACHES.setdefault(engine, AnalyzerCache())
+
+
+class IndexCatalog:
+    """Reads the indexes of one engine, always at their current epoch."""
+
+    def __init__(self, engine: Engine, max_set: int) -> None:
+        """``max_set``: the most documents that a ``search`` side may select."""
         self.engine = engine
         self._max_set = max_set
-        self._analysers = Analysers()
-        self._sources: dict[str, tuple[float, Source | None]] = {}
+        self._analyzers = get_analyzer_cache(engine)
+        self._sources: dict[str, tuple[float, AttachedSource | None]] = {}
 
-    def current(self, index: str) -> Reader:
-        return self.engine.open(index)
+    def open_reader(self, index: str) -> Reader:
+        """Open the current epoch of an index; raise UnknownIndex if there is none."""
+        return self.engine.open_reader(index)
 
-    def read(self, index: str, step: Callable[[Reader], T]) -> T:
+    def run_on_reader(self, index: str, step: Callable[[Reader], T]) -> T:
         """Run a step on the current epoch, once more on the next one if it changes meanwhile."""
         try:
-            return step(self.engine.open(index))
+            return step(self.engine.open_reader(index))
         except EpochChanged:
-            return step(self.engine.open(index))
+            return step(self.engine.open_reader(index))
 
-    def source(self, index: str) -> Source | None:
-        """The index this one was attached to, where it can be searched; looked up every few seconds."""
-        until, known = self._sources.get(index, (0.0, None))
-        if until < time.monotonic():
-            known = self.engine.source(self.current(index).info)
-            self._sources[index] = (time.monotonic() + _SOURCE_SECONDS, known)
-        return known
+    def find_source(self, index: str) -> AttachedSource | None:
+        """Return the index that this one is attached to, if it can be searched; looked up every few seconds."""
+        expires, source = self._sources.get(index, (0.0, None))
+        if expires < time.monotonic():
+            source = self.engine.attached_source(self.open_reader(index).info)
+            self._sources[index] = (time.monotonic() + _SOURCE_TTL_SECONDS, source)
+        return source
 
-    def lemmas(self, index: str, words: str) -> tuple[str, ...]:
-        """Words the way the index's documents have them."""
+    def lemmatise(self, index: str, words: str) -> tuple[str, ...]:
+        """Return the lemmas of some words, as the index's documents have them."""
         if not words.strip():
             return ()
-        return tuple(lemma for lemma, _ in self.spelled(index, words))
+        return tuple(lemma for lemma, _ in self.pair_lemmas_with_words(index, words))
 
-    def spelled(self, index: str, words: str) -> tuple[tuple[str, str], ...]:
-        """Each word as the index's documents have it, and as it is written."""
+    def pair_lemmas_with_words(self, index: str, words: str) -> tuple[tuple[str, str], ...]:
+        """Return each word as a pair of its lemma and its spelling."""
         text = Document(id="", text=words)
-        lemmas = self.analyser(index).analyse(text).tokens.split()
-        written = (words[start:end] for _, start, end in places(text))
-        return tuple(zip(lemmas, written, strict=True))
+        lemmas = self.get_analyzer(index).analyse(text).tokens.split()
+        spellings = (words[start:end] for _, start, end in locate_tokens(text))
+        return tuple(zip(lemmas, spellings, strict=True))
 
-    def analyser(self, index: str) -> Analyser:
-        return self._analysers.of(self.engine.open(index))
+    def get_analyzer(self, index: str) -> Analyzer:
+        return self._analyzers.get(self.engine.open_reader(index))
 
-    def select(self, index: str, written: str, groups: Groups = None) -> dict[str, str]:
-        """The documents a ``search`` side stands for, with their content versions; one request."""
-        words, selection = parse_search(written)
-        chosen = replace(selection, words=self.lemmas(index, words))
-        found = self.read(index, lambda reader: reader.search(chosen, size=self._max_set, groups=groups))
-        return {hit.id: hit.document.version for hit in found.hits}
+    def select_versions(self, index: str, search: str, groups: Groups = None) -> dict[str, str]:
+        """Return the content versions of the documents that a ``search`` side selects, by id; one request."""
+        words, filters = parse_search(search)
+        selection = replace(filters, words=self.lemmatise(index, words))
+        result = self.run_on_reader(index, lambda reader: reader.search(selection, size=self._max_set, groups=groups))
+        return {hit.id: hit.document.version for hit in result.hits}
 
-    def fetch(self, index: str, ids: Sequence[str], groups: Groups = None) -> dict[str, AnalysedDocument]:
-        """The documents that are there, by id; one request."""
-        found = self.read(index, lambda reader: reader.fetch(ids, groups))
-        return {id: document for id, document in zip(ids, found, strict=True) if document is not None}
+    def fetch_documents(self, index: str, ids: Sequence[str], groups: Groups = None) -> dict[str, AnalysedDocument]:
+        """Return the documents that exist and may be read, by id; one request."""
+        documents = self.run_on_reader(index, lambda reader: reader.fetch(ids, groups))
+        return {id: document for id, document in zip(ids, documents, strict=True) if document is not None}

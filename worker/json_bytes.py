@@ -1,4 +1,4 @@
-"""JSON as bytes: fast, and able to carry whatever text a document holds."""
+"""JSON as bytes: fast, and able to carry any text of a document, lone surrogates included."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import orjson
 def dumps(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
-    except TypeError:  # half of a surrogate pair: JSON can say it, UTF-8 cannot
+    except TypeError:  # a lone surrogate: JSON can escape it, UTF-8 cannot encode it
         return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def loads(written: bytes | str) -> Any:
+def loads(data: bytes | str) -> Any:
     try:
-        return orjson.loads(written)
+        return orjson.loads(data)
     except orjson.JSONDecodeError:
-        return json.loads(written)
+        return json.loads(data)

@@ -7,43 +7,49 @@ from collections.abc import Sequence
 import click
 
 from worker.explain.spec import MODEL_OPTIONS
+from worker.solver.reader_odds_weights import ODDS_OPTIONS, ODDS_PREFIX
 
 
-def _values(written: str, example: str, known: Sequence[str]) -> tuple[str, list[object]]:
-    """``NAME=VALUE,VALUE`` -> the name, and values as numbers where they are."""
-    name, equals, values = written.partition("=")
+def _parse_values(text: str, example: str, known: Sequence[str]) -> tuple[str, list[object]]:
+    """Return the name and the values, numbers where possible, of ``NAME=VALUE,VALUE``."""
+    name, equals, values = text.partition("=")
     if not name or not equals or not values:
-        raise click.BadParameter(f"{written!r} is not {example}")
+        raise click.BadParameter(f"{text!r} is not {example}")
     if name not in known:
         raise click.BadParameter(f"no parameter named {name!r}; use one of {', '.join(known)}")
-    return name, [_number(value) for value in dict.fromkeys(values.split(","))]
+    return name, [_parse_number(value) for value in dict.fromkeys(values.split(","))]
 
 
-def _number(written: str) -> object:
+def _parse_number(text: str) -> object:
     for kind in (int, float):
         try:
-            return kind(written)
+            return kind(text)
         except ValueError:
             continue
-    return written
+    return text
 
 
-def _each(context: click.Context, option: click.Parameter, written: Sequence[str]) -> dict[str, object]:
-    found = dict(_values(one, "NAME=VALUE, such as lambda=0.1", [*MODEL_OPTIONS]) for one in written)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+def _parse_settings(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> dict[str, object]:
+    known = [*MODEL_OPTIONS, *ODDS_OPTIONS]
+    settings = dict(_parse_values(text, "NAME=VALUE, such as lambda=0.1", known) for text in texts)
+    return {name: values[0] if len(values) == 1 else values for name, values in settings.items()}
 
 
-def _all(context: click.Context, option: click.Parameter, written: Sequence[str]) -> list[tuple[str, list[object]]]:
-    known = [*MODEL_OPTIONS, "neighbours"]
-    return [_values(one, "NAME=VALUE,VALUE, such as lambda=0,0.1", known) for one in written]
+def _parse_variations(
+    context: click.Context, option: click.Parameter, texts: Sequence[str]
+) -> list[tuple[str, list[object]]]:
+    known = [*MODEL_OPTIONS, "neighbours", *ODDS_OPTIONS]
+    return [_parse_values(text, "NAME=VALUE,VALUE, such as lambda=0,0.1", known) for text in texts]
 
 
 _NAMES = ", ".join(MODEL_OPTIONS)
 parameters_option = click.option(
-    "--set", "parameters", multiple=True, callback=_each, metavar="NAME=VALUE",
-    help=f"A parameter of the method ({_NAMES}) in place of the preset's; may be repeated.",
+    "--set", "parameters", multiple=True, callback=_parse_settings, metavar="NAME=VALUE",
+    help=f"A parameter of the method ({_NAMES}, {ODDS_PREFIX}... for the ranking) in place of the preset's; "
+    "may be repeated.",
 )  # fmt: skip
 vary_option = click.option(
-    "--vary", multiple=True, callback=_all, metavar="NAME=VALUE,...",
-    help=f"A row more for cda with each value of a parameter ({_NAMES}, neighbours); may be repeated.",
+    "--vary", multiple=True, callback=_parse_variations, metavar="NAME=VALUE,...",
+    help=f"A row more for cda with each value of a parameter ({_NAMES}, neighbours, {ODDS_PREFIX}... for the "
+    "ranking); may be repeated.",
 )  # fmt: skip

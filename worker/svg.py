@@ -1,4 +1,4 @@
-"""Parts of charts in SVG: axes, scales, words."""
+"""Parts of charts in SVG: axes, scales, lines, text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GREY = "#555"
 
 @dataclass(frozen=True)
 class Axis:
-    """Values, drawn from ``start`` to ``end``."""
+    """Maps the range of some values to the coordinates from ``start`` to ``end``."""
 
     values: Sequence[float]
     start: float
@@ -24,7 +24,7 @@ class Axis:
         return round(self.start + share * (self.end - self.start), 1)
 
 
-def picture(width: float, height: float, label: str, parts: Sequence[str]) -> str:
+def draw_svg(width: float, height: float, label: str, parts: Sequence[str]) -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="{escape(label)}">'
@@ -32,29 +32,29 @@ def picture(width: float, height: float, label: str, parts: Sequence[str]) -> st
     return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>"]) + "\n"
 
 
-def scale(y: Axis, step: float, left: float, right: float) -> list[str]:
-    """A line across at every step, with its value before it."""
+def draw_scale(y: Axis, step: float, left: float, right: float) -> list[str]:
+    """Draw a horizontal line at every step, with its value to the left."""
     parts = []
     for number in range(int(max(y.values) / step + 1e-9) + 1):
-        at = y(number * step)
-        parts.append(f'<path d="M{left} {at}H{right}" stroke="#ddd"/>')
-        parts.append(text(left - 8, at + 4, f"{number * step:g}", anchor="end"))
+        height = y(number * step)
+        parts.append(f'<path d="M{left} {height}H{right}" stroke="#ddd"/>')
+        parts.append(draw_text(left - 8, height + 4, f"{number * step:g}", anchor="end"))
     return parts
 
 
-def line(places: Sequence[tuple[float, float]], colour: str) -> list[str]:
-    path = "L".join(f"{across} {down}" for across, down in places)
-    dots = [f'<circle cx="{across}" cy="{down}" r="3.5" fill="{colour}"/>' for across, down in places]
+def draw_line(points: Sequence[tuple[float, float]], colour: str) -> list[str]:
+    path = "L".join(f"{x} {y}" for x, y in points)
+    dots = [f'<circle cx="{x}" cy="{y}" r="3.5" fill="{colour}"/>' for x, y in points]
     return [f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>', *dots]
 
 
-def text(x: float, y: float, words: str, *, anchor: str = "start", colour: str = GREY, size: int = 12) -> str:
-    place = f'x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-size="{size}"'
-    return f"<text {place}>{escape(words)}</text>"
+def draw_text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = GREY, size: int = 12) -> str:
+    attributes = f'x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-size="{size}"'
+    return f"<text {attributes}>{escape(text)}</text>"
 
 
-def round_step(most: float) -> float:
-    """A round number of which four or five fit."""
-    raw = max(most, 1e-9) / 4
+def choose_step(maximum: float) -> float:
+    """Return a round step that divides the range from 0 to ``maximum`` into about four or five."""
+    raw = max(maximum, 1e-9) / 4
     power = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)

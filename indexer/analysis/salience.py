@@ -1,9 +1,9 @@
-"""Which of a document's phrases stand for it: interesting ones that differ from each other.
+"""Salience: select the phrases of a document that are interesting and differ from each other.
 
-Interestingness is the paper's: how often the phrase occurs in the document against its rarity in the corpus, a pair
-by how much more often its members meet than they would by chance. The default also weighs quality, titles, length
-and how early a phrase is said; ``paper`` leaves that out. GenDeR then picks greedily: a phrase gains by being
-interesting and by standing for phrases like it, and loses by its likeness to those already picked.
+Interestingness is the paper's: the count of the phrase in the document times its rarity in the corpus; for a pair, how
+much more often its members are close than by chance. The default also weighs quality, title, length and how early a
+phrase occurs; ``paper`` leaves that out. GenDeR then selects greedily: a phrase gains by being interesting and by
+representing similar phrases, and loses by its similarity to those already selected.
 """
 
 from __future__ import annotations
@@ -14,156 +14,184 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.defaults import DEFAULT_K, DEFAULT_MU
+from indexer.int_arrays import Ints
+from indexer.model.phrase_model import PhraseModel
+
 Floats = NDArray[np.float64]
 
-K = 30
-MU = 3.0
 MAX_CANDIDATES = 72
-"""Of a long document only the most interesting phrases are compared with each other."""
-EARLY = 100
-"""Words: an abstract says all it is about within two or three hundred."""
-_SIDE_BY_SIDE = 32
-"""Documents whose phrases are picked together."""
-_TOP = 0.999
-"""The most interesting phrase of a document: scores stay within (0, 1)."""
+"""Of a long document only so many phrases, the most interesting ones, are compared with each other."""
+EARLINESS_HALVED_AFTER = 100
+"""Words before a phrase that halve its earliness; an abstract names its subjects within two or three hundred."""
+_GROUP_SIZE = 32
+"""Documents whose phrases are selected in parallel."""
+_MAX_SCORE = 0.999
+"""Score of the most interesting phrase of a document: scores stay below 1."""
 
 
 @dataclass(frozen=True)
-class Weighing:
-    """How interestingness departs from the paper's; all zero is the paper's."""
+class SalienceWeights:
+    """Weights of what interestingness takes into account beyond the paper's formula; all zero is the paper's."""
 
     quality: float = 1.0
-    """Power of the phrase quality."""
+    """Exponent of the phrase quality."""
     title: float = 0.5
-    """What standing in the title adds, as a share."""
-    several: float = 0.25
-    """What having several words adds, as a share."""
-    late: float = 0.5
-    """Power of how late it is said first: what a text is about, it says early."""
+    """Bonus of a phrase in the title, as a share of its score."""
+    multi_word: float = 0.25
+    """Bonus of a phrase of several words, as a share of its score."""
+    earliness: float = 0.5
+    """Exponent of the earliness of the first occurrence: a text names its subjects early."""
 
 
-PAPER = Weighing(quality=0.0, title=0.0, several=0.0, late=0.0)
+PAPER_WEIGHTS = SalienceWeights(quality=0.0, title=0.0, multi_word=0.0, earliness=0.0)
 
 
-def interestingness(count: Floats, most: Floats, frequency: Floats, documents: int) -> Floats:
-    """(0.5 + 0.5 n / max n)^2 log(D / df), shape (phrases,); ``most`` is the largest count in the document."""
-    return (0.5 + 0.5 * count / most) ** 2 * rarity(frequency, documents)
+@dataclass(frozen=True)
+class SalienceOptions:
+    """How the salient phrases of a document are scored and selected."""
+
+    k: int = DEFAULT_K
+    """Most phrases selected for a document."""
+    mu: float = DEFAULT_MU
+    """Weight of interestingness and representation against similarity to the phrases already selected."""
+    weights: SalienceWeights = SalienceWeights()
+
+    @classmethod
+    def from_model(cls, model: PhraseModel) -> SalienceOptions:
+        """Return the options that the model was mined with."""
+        settings = model.settings
+        weights = PAPER_WEIGHTS if settings.get("salience") == "paper" else SalienceWeights()
+        return cls(settings.get("k", DEFAULT_K), settings.get("mu", DEFAULT_MU), weights)
 
 
-def earliness(first: Floats) -> Floats:
-    """From 1 for what a text begins with to 0: a half after ``EARLY`` words, a third after twice as many."""
-    return EARLY / (EARLY + first)
+def phrase_interestingness(count: Floats, max_count: Floats, frequency: Floats, document_count: int) -> Floats:
+    """Return (0.5 + 0.5 n / max n)^2 log(D / df), shape (phrases,).
+
+    ``max_count`` is the largest count of a phrase in the document, ``frequency`` the documents of the phrase.
+    """
+    return (0.5 + 0.5 * count / max_count) ** 2 * log_rarity(frequency, document_count)
+
+
+def earliness(words_before: Floats) -> Floats:
+    """Return 1 at the start of a text, 1/2 after ``EARLINESS_HALVED_AFTER`` words, 1/3 after twice as many."""
+    return EARLINESS_HALVED_AFTER / (EARLINESS_HALVED_AFTER + words_before)
 
 
 def pair_interestingness(
-    count: Floats, one: Floats, other: Floats, phrases: Floats, frequency: Floats, documents: int
+    count: Floats,
+    first_count: Floats,
+    second_count: Floats,
+    phrase_count: Floats,
+    frequency: Floats,
+    document_count: int,
 ) -> Floats:
-    """Pointwise mutual information of the members within the document, times the pair's rarity."""
-    return count * phrases / np.maximum(one * other, 1) * rarity(frequency, documents)
+    """Return the pointwise mutual information of the members within the document times the rarity of the pair.
 
-
-def rarity(frequency: Floats, documents: int) -> Floats:
-    """log(D / df), kept above zero: a phrase of every document is dull, not impossible."""
-    return np.log(np.maximum((documents + 1) / np.maximum(frequency, 1), 1.001))
-
-
-def largest(values: Floats, cuts: NDArray[np.int64]) -> Floats:
-    """The largest value of each document, 0 for one without any, shape (documents,); document d has values cuts[d] to
-    cuts[d + 1], none of them negative."""
-    top = np.zeros(len(cuts) - 1)
-    some = np.flatnonzero(np.diff(cuts))
-    if len(some):
-        top[some] = np.maximum.reduceat(values, cuts[some])
-    return top
-
-
-def normalised(scores: Floats, document: NDArray[np.int64], cuts: NDArray[np.int64]) -> Floats:
-    """Scores in (0, 1), the largest of each document just below 1; same shape."""
-    top = largest(scores, cuts)[document]
-    return np.maximum(np.divide(scores, top, out=np.zeros(len(scores)), where=top > 0) * _TOP, 1e-6)
-
-
-def select(
-    names: Sequence[str], scores: Floats, members: Mapping[int, Sequence[int]], k: int = K, mu: float = MU
-) -> list[int]:
-    """Indexes of at most k phrases of one document in the order they are picked.
-
-    ``members[i]`` are the indexes of the members of pair i; they leave the set once the pair is in it.
+    ``first_count`` and ``second_count`` are the counts of the members, ``phrase_count`` that of all phrases.
     """
-    return select_many([names], [scores], [members], k, mu)[0]
+    return count * phrase_count / np.maximum(first_count * second_count, 1) * log_rarity(frequency, document_count)
 
 
-def select_many(
+def log_rarity(frequency: Floats, document_count: int) -> Floats:
+    """Return log(D / df), kept above zero: a phrase of every document is dull, not impossible."""
+    return np.log(np.maximum((document_count + 1) / np.maximum(frequency, 1), 1.001))
+
+
+def max_per_document(values: Floats, starts: Ints) -> Floats:
+    """Return the largest value of each document, 0 for one without any, shape (documents,).
+
+    Document d has the values ``starts[d]:starts[d + 1]``, none of them negative.
+    """
+    largest = np.zeros(len(starts) - 1)
+    nonempty = np.flatnonzero(np.diff(starts))
+    if len(nonempty):
+        largest[nonempty] = np.maximum.reduceat(values, starts[nonempty])
+    return largest
+
+
+def normalize_scores(scores: Floats, document: Ints, starts: Ints) -> Floats:
+    """Return the scores scaled into (0, 1), the largest of each document just below 1; same shape."""
+    largest = max_per_document(scores, starts)[document]
+    return np.maximum(np.divide(scores, largest, out=np.zeros(len(scores)), where=largest > 0) * _MAX_SCORE, 1e-6)
+
+
+def select_phrases(
     names: Sequence[Sequence[str]],
     scores: Sequence[Floats],
     members: Sequence[Mapping[int, Sequence[int]]],
-    k: int = K,
-    mu: float = MU,
+    k: int = DEFAULT_K,
+    mu: float = DEFAULT_MU,
 ) -> list[list[int]]:
-    """The same for many documents, step by step side by side; each gets what it would get alone."""
-    picked: list[list[int]] = [[] for _ in names]
+    """Return, for each document, the indexes of at most ``k`` of its phrases in the order of selection.
+
+    ``names[d]`` and ``scores[d]`` are the phrases of document d; ``members[d][i]`` are the indexes of the members of
+    pair i, which are dropped once the pair is selected. Documents do not influence each other.
+    """
+    selected: list[list[int]] = [[] for _ in names]
     by_size = sorted(range(len(names)), key=lambda d: len(names[d]))
-    for start in range(0, len(names), _SIDE_BY_SIDE):
-        some = by_size[start : start + _SIDE_BY_SIDE]
-        found = _greedy([names[d] for d in some], [scores[d] for d in some], [members[d] for d in some], k, mu)
-        for d, own in zip(some, found, strict=True):
-            picked[d] = own
-    return picked
+    for start in range(0, len(names), _GROUP_SIZE):
+        group = by_size[start : start + _GROUP_SIZE]
+        of_group = _select_from_group(
+            [names[d] for d in group], [scores[d] for d in group], [members[d] for d in group], k, mu
+        )
+        for d, own in zip(group, of_group, strict=True):
+            selected[d] = own
+    return selected
 
 
-def _greedy(
+def _select_from_group(
     names: Sequence[Sequence[str]],
     scores: Sequence[Floats],
     members: Sequence[Mapping[int, Sequence[int]]],
     k: int,
     mu: float,
 ) -> list[list[int]]:
-    most = max(MAX_CANDIDATES, 2 * k)
-    orders = [np.argsort(-score, kind="stable")[:most].tolist() for score in scores]
-    width = _width(max(map(len, orders)), most)
-    r, likeness = np.zeros((len(names), width)), np.zeros((len(names), width, width))
+    """Select phrases for documents in parallel; padded arrays of shape (documents, width[, width])."""
+    max_candidates = max(MAX_CANDIDATES, 2 * k)
+    orders = [np.argsort(-score, kind="stable")[:max_candidates].tolist() for score in scores]
+    width = _padded_width(max(map(len, orders)), max_candidates)
+    r, similarity = np.zeros((len(names), width)), np.zeros((len(names), width, width))
     for d, order in enumerate(orders):
         r[d, : len(order)] = scores[d][order]
-        likeness[d, : len(order), : len(order)] = _likeness([names[d][i] for i in order])
-    gain = mu * (likeness * r[:, None, :]).sum(axis=2) * r - r * r
+        similarity[d, : len(order), : len(order)] = _name_similarity([names[d][i] for i in order])
+    gain = mu * (similarity * r[:, None, :]).sum(axis=2) * r - r * r
     gain[np.arange(width) >= np.array([len(order) for order in orders])[:, None]] = -np.inf
-    likeness *= 2 * r[:, :, None] * r[:, None, :]
+    similarity *= 2 * r[:, :, None] * r[:, None, :]
     paired = {
-        d: _pick_with_pairs(gain[d].copy(), likeness[d], orders[d], own, k) for d, own in enumerate(members) if own
+        d: _pick_with_pairs(gain[d].copy(), similarity[d], orders[d], own, k) for d, own in enumerate(members) if own
     }
-    picks = _pick(gain, likeness, min(k, width))
-    return [
-        paired[d] if d in paired else [order[at] for at in picks[d][: len(order)]] for d, order in enumerate(orders)
-    ]
+    picks = _pick_side_by_side(gain, similarity, min(k, width))
+    return [paired[d] if d in paired else [order[i] for i in picks[d][: len(order)]] for d, order in enumerate(orders)]
 
 
-def _width(longest: int, most: int) -> int:
-    """Of arrays that have room for so many phrases.
+def _padded_width(longest: int, max_candidates: int) -> int:
+    """Return the width of arrays for the longest list of candidates.
 
-    numpy adds up to 128 numbers in eight columns: zeros after them, to a whole number of rows, change no sum, so that
-    it does not depend on the other documents.
+    numpy sums up to 128 numbers in eight columns: zeros after them, up to a multiple of eight, change no sum, so that
+    a document's result does not depend on the others of its group.
     """
-    return most if most > 128 else -(-longest // 8) * 8
+    return max_candidates if max_candidates > 128 else -(-longest // 8) * 8
 
 
-def _pick(gain: Floats, loss: NDArray[np.float64], steps: int) -> list[list[int]]:
-    """Places picked one after the other in each document, shape (documents, steps); changes ``gain``.
+def _pick_side_by_side(gain: Floats, loss: NDArray[np.float64], steps: int) -> list[list[int]]:
+    """Return the columns picked one after the other in each document, shape (documents, steps); changes ``gain``.
 
-    In a document with fewer phrases the last ones mean nothing.
+    In a document with fewer phrases than steps the last ones are meaningless.
     """
-    every = np.arange(len(gain))
+    documents = np.arange(len(gain))
     picks = np.zeros((len(gain), steps), dtype=np.int64)
     for step in range(steps):
         picks[:, step] = best = gain.argmax(axis=1)
-        gain -= loss[every, best]
-        gain[every, best] = -np.inf
+        gain -= loss[documents, best]
+        gain[documents, best] = -np.inf
     return picks.tolist()
 
 
 def _pick_with_pairs(
     gain: Floats, loss: Floats, order: list[int], members: Mapping[int, Sequence[int]], k: int
 ) -> list[int]:
-    """The same of one document with pairs: when one is picked, its members leave."""
+    """Pick at most ``k`` phrases of one document with pairs: once a pair is picked, its members are dropped."""
     picked: list[int] = []
     while len(picked) < k:
         best = int(gain.argmax())
@@ -177,7 +205,7 @@ def _pick_with_pairs(
 
 
 def _drop_members(members: Sequence[int], order: list[int], gain: Floats, picked: list[int]) -> None:
-    """The members of a pair that was picked leave the set, whether they were picked before or not."""
+    """Remove the members of a picked pair from the candidates and from the picked phrases."""
     for member in members:
         if member in order:
             gain[order.index(member)] = -np.inf
@@ -185,10 +213,10 @@ def _drop_members(members: Sequence[int], order: list[int], gain: Floats, picked
             picked.remove(member)
 
 
-def _likeness(names: list[str]) -> NDArray[np.float32]:
-    """Levenshtein similarity of every two names, shape (names, names)."""
+def _name_similarity(names: list[str]) -> NDArray[np.float32]:
+    """Return the Levenshtein similarity of every two names, shape (names, names)."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    # A copy: of one and the same list cdist compares half the pairs, but not many at a time, and takes twice as long
+    # A copy: given one list twice, cdist compares half the pairs but one by one instead of vectorised: twice as slow
     return np.asarray(cdist(names, names.copy(), scorer=Levenshtein.normalized_similarity, dtype=np.float32))

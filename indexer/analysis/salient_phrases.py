@@ -1,4 +1,4 @@
-"""The salient phrases of documents: scored, picked, and where they stand."""
+"""Score, select and locate the salient phrases of documents, a batch at a time."""
 
 from __future__ import annotations
 
@@ -9,149 +9,181 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.analysis.salience import earliness, interestingness, largest, normalised, pair_interestingness, select_many
-from indexer.documents import AnalysedDocument, Document, Salient
-from indexer.segmentation.batch import Batch, Edges, Ints, Read, Reading, read_batch
-from indexer.segmentation.matcher import Found
-from indexer.text.tokenizer import Place
+from indexer.analysis.salience import (
+    SalienceOptions,
+    SalienceWeights,
+    earliness,
+    max_per_document,
+    normalize_scores,
+    pair_interestingness,
+    phrase_interestingness,
+    select_phrases,
+)
+from indexer.documents import AnalysedDocument, Document, SalientPhrase
+from indexer.int_arrays import Ints
+from indexer.segmentation.batch import BatchEdges, CompiledModel, EncodedBatch, SegmentedBatch, segment_batch
+from indexer.segmentation.matcher import Occurrences
+from indexer.text.tokenizer import Span
 
-PLACES = 3
-"""Occurrences remembered of a salient phrase."""
+MAX_SPANS = 3
+"""Spans stored for a salient phrase."""
 _FIELDS = ("text", "title")
 
 
-class Occurrences:
-    """Every occurrence of every phrase in a batch, to be asked by document and phrase."""
+class OccurrenceIndex:
+    """Phrase occurrences of a batch, sorted by document, phrase and position; arrays of shape (occurrences,)."""
 
-    def __init__(self, found: Found, batch: Batch) -> None:
-        keys = batch.document[found.position] << 32 | found.phrase
+    def __init__(self, occurrences: Occurrences, batch: EncodedBatch) -> None:
+        keys = batch.token_documents[occurrences.position] << 32 | occurrences.phrase
         order = np.argsort(keys, kind="stable")
         self.keys = keys[order]
-        position = found.position[order]
-        self.titled = batch.titled[position]
-        self.place = position - batch.starts[batch.document[position]]
-        """Words before each in its document."""
-        begin, end = batch.spans
-        fields = [_FIELDS[titled] for titled in self.titled.tolist()]
+        position = occurrences.position[order]
+        self.is_in_title = batch.is_in_title[position]
+        self.words_before = position - batch.document_starts[batch.token_documents[position]]
+        """Words before each occurrence in its document."""
+        starts, ends = batch.token_offsets
+        fields = [_FIELDS[in_title] for in_title in self.is_in_title.tolist()]
         # A list: rows are read one by one, where arrays are slow.
-        self.places: list[Place] = list(
-            zip(fields, begin[position].tolist(), end[position + found.length[order] - 1].tolist(), strict=True)
+        self.spans: list[Span] = list(
+            zip(fields, starts[position].tolist(), ends[position + occurrences.length[order] - 1].tolist(), strict=True)
         )
-        """Where each stands."""
 
-    def of(self, document: Ints, phrase: Ints) -> tuple[Ints, Ints]:
-        """First row and row after the last of each, by position."""
+    def find_rows(self, document: Ints, phrase: Ints) -> tuple[Ints, Ints]:
+        """Return the first row of each phrase in its document, and the row after its last."""
         keys = document << 32 | phrase
         return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
 
 
-class Phrases(NamedTuple):
-    """The phrases of all documents of a batch, by document and number ascending (pairs last in each)."""
+class ScoredEdges(NamedTuple):
+    """The edges of a batch, by document and phrase ascending (pairs last in each document), with their scores."""
 
-    edges: Edges
-    cuts: list[int]
-    """Document d has rows cuts[d] to cuts[d + 1]."""
-    rows: Ints
-    """First row of its occurrences, the row after those remembered and after the last, shape (edges, 3)."""
+    edges: BatchEdges
+    document_starts: list[int]
+    """Document d has the edges ``document_starts[d]:document_starts[d + 1]``."""
+    occurrence_rows: Ints
+    """Rows in the ``OccurrenceIndex``: the first, the end of those with stored spans, the end; shape (edges, 3)."""
     scores: NDArray[np.float64]
     """Interestingness in (0, 1)."""
 
 
-def analyse_batch(reading: Reading, documents: Sequence[Document]) -> list[AnalysedDocument]:
-    """All that indexing finds out about each document."""
-    return described(reading, documents, read_batch(reading, documents))
+def analyse_batch(
+    compiled: CompiledModel, options: SalienceOptions, documents: Sequence[Document]
+) -> list[AnalysedDocument]:
+    """Segment the documents and select their salient phrases."""
+    return analyse_segmented_batch(compiled, options, documents, segment_batch(compiled, documents))
 
 
-def described(reading: Reading, documents: Sequence[Document], read: Read) -> list[AnalysedDocument]:
-    """The documents with what was read in them, and the salient phrases chosen from it."""
-    batch, found, edges, weights = read
-    seen = Occurrences(found, batch)
-    titled, first, rows = _first(seen, edges)
-    cuts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
-    phrases = Phrases(edges, cuts.tolist(), rows, score(reading, edges, titled, first, cuts))
-    salient = _salient(reading, phrases, seen)
-    names = reading.model.phrases
+def analyse_segmented_batch(
+    compiled: CompiledModel, options: SalienceOptions, documents: Sequence[Document], segmented: SegmentedBatch
+) -> list[AnalysedDocument]:
+    """Select the salient phrases of documents that have been segmented."""
+    batch, occurrences, edges, weights = segmented
+    index = OccurrenceIndex(occurrences, batch)
+    is_in_title, words_before, rows = _find_first_occurrences(index, edges)
+    starts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
+    scores = score_edges(compiled, options.weights, edges, is_in_title, words_before, starts)
+    scored = ScoredEdges(edges, starts.tolist(), rows, scores)
+    salient = _select_salient(compiled, options, scored, index)
+    names = compiled.model.phrases
     analysed = []
     for d, document in enumerate(documents):
-        here = slice(phrases.cuts[d], phrases.cuts[d + 1])
-        weight = weights[here].tolist()
+        own = slice(scored.document_starts[d], scored.document_starts[d + 1])
+        own_weights = weights[own].tolist()
         analysed.append(
             AnalysedDocument(
                 document=document,
-                tokens=batch.tokens(d),
-                phrases=tuple([names[p] for p in edges.phrase[here].tolist()]),
-                weights=tuple(weight),
+                tokens=batch.join_tokens(d),
+                phrases=tuple([names[p] for p in edges.phrase[own].tolist()]),
+                weights=tuple(own_weights),
                 salient=salient[d],
-                degree=float(sum(weight)),
-                version=document.version(),
+                degree=float(sum(own_weights)),
+                version=document.compute_version(),
             )
         )
     return analysed
 
 
-def _first(seen: Occurrences, edges: Edges) -> tuple[NDArray[np.bool_], Ints, Ints]:
-    """Of each edge: does the phrase stand in the title, the words before it first does, and the rows of its
-    occurrences (``Phrases.rows``)."""
-    first, last = seen.of(edges.document, edges.phrase)
-    rows = np.stack([first, np.minimum(first + PLACES, last), last], axis=1)
-    return (last > first) & np.append(seen.titled, False)[first], np.append(seen.place, 0)[first], rows
+def _find_first_occurrences(index: OccurrenceIndex, edges: BatchEdges) -> tuple[NDArray[np.bool_], Ints, Ints]:
+    """Return for each edge whether the first occurrence is in the title, the words before it, and the rows of all.
+
+    The rows are those of ``ScoredEdges.occurrence_rows``. A pair has no occurrences of its own.
+    """
+    first, end = index.find_rows(edges.document, edges.phrase)
+    rows = np.stack([first, np.minimum(first + MAX_SPANS, end), end], axis=1)
+    return (end > first) & np.append(index.is_in_title, False)[first], np.append(index.words_before, 0)[first], rows
 
 
-def _salient(reading: Reading, phrases: Phrases, seen: Occurrences) -> list[tuple[Salient, ...]]:
-    """The salient phrases of each document."""
-    names = reading.model.phrases
-    parts = [slice(a, b) for a, b in pairwise(phrases.cuts)]
-    numbers = [phrases.edges.phrase[part] for part in parts]
-    members = [_members(reading, own) for own in numbers]
-    spelled = [[names[p] for p in own.tolist()] for own in numbers]
-    picked = select_many(spelled, [phrases.scores[part] for part in parts], members, reading.k, reading.mu)
+def _select_salient(
+    compiled: CompiledModel, options: SalienceOptions, scored: ScoredEdges, index: OccurrenceIndex
+) -> list[tuple[SalientPhrase, ...]]:
+    """Return the salient phrases of each document."""
+    names = compiled.model.phrases
+    slices = [slice(start, end) for start, end in pairwise(scored.document_starts)]
+    phrase_ids = [scored.edges.phrase[own] for own in slices]
+    members = [_find_pair_members(compiled, ids) for ids in phrase_ids]
+    phrases = [[names[p] for p in ids.tolist()] for ids in phrase_ids]
+    selected = select_phrases(phrases, [scored.scores[own] for own in slices], members, options.k, options.mu)
     salient = []
-    for d, part in enumerate(parts):
-        rows, scores, mine = phrases.rows[part].tolist(), phrases.scores[part].tolist(), members[d]
-        own: list[Salient] = []
-        for i in picked[d]:
-            first, end, last = rows[i]
-            at, count = seen.places[first:end], last - first
-            if i in mine:
-                at = [seen.places[rows[member][0]] for member in mine[i]]
-                count = int(phrases.edges.times[part][i])
-            own.append(Salient(spelled[d][i], scores[i], count, tuple(at)))
-        salient.append(tuple(own))
+    for d, own in enumerate(slices):
+        rows, scores, pairs = scored.occurrence_rows[own].tolist(), scored.scores[own].tolist(), members[d]
+        of_document: list[SalientPhrase] = []
+        for i in selected[d]:
+            first, stored_end, end = rows[i]
+            spans, count = index.spans[first:stored_end], end - first
+            if i in pairs:
+                spans = [index.spans[rows[member][0]] for member in pairs[i]]
+                count = int(scored.edges.count[own][i])
+            of_document.append(SalientPhrase(phrases[d][i], scores[i], count, tuple(spans)))
+        salient.append(tuple(of_document))
     return salient
 
 
-def _members(reading: Reading, phrase: Ints) -> dict[int, tuple[int, ...]]:
-    """Of each pair among one document's phrases, the places of its members among them."""
-    simple = int(np.searchsorted(phrase, reading.simple))
-    found: dict[int, tuple[int, ...]] = {}
+def _find_pair_members(compiled: CompiledModel, phrase: Ints) -> dict[int, tuple[int, ...]]:
+    """Return the indexes of the members of each pair, by the index of the pair, among one document's phrases."""
+    simple = int(np.searchsorted(phrase, compiled.simple_phrase_count))
+    members: dict[int, tuple[int, ...]] = {}
     for i in range(simple, len(phrase)):
-        pair = reading.members[phrase[i] - reading.simple]
+        pair = compiled.pair_members[phrase[i] - compiled.simple_phrase_count]
         rows = np.searchsorted(phrase[:simple], pair).tolist()
-        found[i] = tuple(r for r, p in zip(rows, pair.tolist(), strict=True) if r < simple and phrase[r] == p)
-    return found
+        members[i] = tuple(r for r, p in zip(rows, pair.tolist(), strict=True) if r < simple and phrase[r] == p)
+    return members
 
 
-def score(reading: Reading, edges: Edges, titled: NDArray[np.bool_], first: Ints, cuts: Ints) -> NDArray[np.float64]:
-    """Interestingness in (0, 1) of every edge, shape (edges,); phrases and pairs of a document each on their own."""
-    model, weighing, phrase = reading.model, reading.weighing, edges.phrase
-    count, frequency = edges.times.astype(np.float64), model.frequency[phrase].astype(np.float64)
-    pair = phrase >= reading.simple
-    most = np.maximum(largest(np.where(pair, 0.0, count), cuts), 1.0)[edges.document]
-    plain = interestingness(count, most, frequency, model.documents)
-    plain *= model.quality[phrase].astype(np.float64) ** weighing.quality
-    plain *= 1 + weighing.title * titled
-    plain *= 1 + weighing.several * (reading.sizes[phrase] > 1)
-    plain *= earliness(first.astype(np.float64)) ** weighing.late
-    scores = normalised(np.where(pair, 0.0, plain), edges.document, cuts)
-    if pair.any():
-        rows = np.flatnonzero(pair)
+def score_edges(
+    compiled: CompiledModel,
+    weights: SalienceWeights,
+    edges: BatchEdges,
+    is_in_title: NDArray[np.bool_],
+    words_before: Ints,
+    document_starts: Ints,
+) -> NDArray[np.float64]:
+    """Return the interestingness in (0, 1) of every edge, shape (edges,).
+
+    Phrases and pairs of a document are normalized separately. ``is_in_title`` and ``words_before`` describe the first
+    occurrence of each edge's phrase; document d has the edges ``document_starts[d]:document_starts[d + 1]``.
+    """
+    model, phrase = compiled.model, edges.phrase
+    count, frequency = edges.count.astype(np.float64), model.document_frequency[phrase].astype(np.float64)
+    is_pair = phrase >= compiled.simple_phrase_count
+    max_count = np.maximum(max_per_document(np.where(is_pair, 0.0, count), document_starts), 1.0)[edges.document]
+    interest = phrase_interestingness(count, max_count, frequency, model.document_count)
+    interest *= model.quality[phrase].astype(np.float64) ** weights.quality
+    interest *= 1 + weights.title * is_in_title
+    interest *= 1 + weights.multi_word * (compiled.phrase_lengths[phrase] > 1)
+    interest *= earliness(words_before.astype(np.float64)) ** weights.earliness
+    scores = normalize_scores(np.where(is_pair, 0.0, interest), edges.document, document_starts)
+    if is_pair.any():
+        pairs = np.flatnonzero(is_pair)
         keys = edges.document << 32 | phrase
-        member = edges.document[rows, None] << 32 | reading.members[phrase[rows] - reading.simple]
-        at = np.minimum(np.searchsorted(keys, member), len(keys) - 1)
-        one, other = np.where(keys[at] == member, count[at], 1.0).T
-        totals = np.bincount(edges.document[~pair], count[~pair], minlength=len(cuts) - 1).astype(np.float64)
-        total = totals[edges.document[rows]]
-        paired = np.zeros(len(phrase))
-        paired[rows] = pair_interestingness(count[rows], one, other, total, frequency[rows], model.documents)
-        scores[rows] = normalised(paired, edges.document, cuts)[rows]
+        members = compiled.pair_members[phrase[pairs] - compiled.simple_phrase_count]
+        member_keys = edges.document[pairs, None] << 32 | members
+        row = np.minimum(np.searchsorted(keys, member_keys), len(keys) - 1)
+        first_count, second_count = np.where(keys[row] == member_keys, count[row], 1.0).T
+        phrase_counts = np.bincount(edges.document[~is_pair], count[~is_pair], minlength=len(document_starts) - 1)
+        phrase_count = phrase_counts.astype(np.float64)[edges.document[pairs]]
+        pair_interest = np.zeros(len(phrase))
+        pair_interest[pairs] = pair_interestingness(
+            count[pairs], first_count, second_count, phrase_count, frequency[pairs], model.document_count
+        )
+        scores[pairs] = normalize_scores(pair_interest, edges.document, document_starts)[pairs]
     return scores

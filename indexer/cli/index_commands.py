@@ -1,4 +1,4 @@
-"""Commands that make and change an index: index, attach, add, delete, refresh."""
+"""Commands that build and change an index: index, attach, add, delete, refresh."""
 
 from __future__ import annotations
 
@@ -9,27 +9,24 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from indexer.cli.options import (
-    command,
-    engine_option,
-    index_option,
-    print_json,
-    print_pairs,
-    setting_options,
-)
-from indexer.engines.factory import open_engine_of
+from indexer.cli.engine_hints import open_engine_with_hints
+from indexer.cli.options import command, engine_option, index_option, setting_options
+from indexer.cli.output import print_json, print_key_values
+from indexer.readers import PAGE_SUFFIXES, RECORD_SUFFIXES, FieldMap, Rejects, read_documents
 
 if TYPE_CHECKING:
     from indexer.documents import Document
-    from indexer.engines.attachment import Attached
+    from indexer.engines.attachment import Attachment
     from indexer.engines.base import Engine
     from indexer.indexing.build import BuildReport
-    from indexer.indexing.notifications import Audience
+    from indexer.indexing.notifications import WriteListener
     from indexer.progress import Progress
-    from indexer.readers import Rejects
     from indexer.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_MAX_DRIFT = 0.2
+"""Changed share of an index from which a refresh is suggested."""
 
 map_option = click.option(
     "--map",
@@ -40,6 +37,7 @@ map_option = click.option(
 )
 rejects_option = click.option(
     "--rejects",
+    "rejects_path",
     type=click.Path(dir_okay=False, path_type=Path),
     help="File for records that could not be taken.  [default: NAME.rejects.jsonl]",
 )
@@ -49,13 +47,21 @@ force_option = click.option("--force", is_flag=True, help="Build even if the ind
 
 
 def reading_options(function: F) -> F:
-    """Of a command that reads documents into an index."""
+    """Add the options of a command that reads documents into an index."""
     for option in (rejects_option, map_option, engine_option, index_option):
         function = option(function)
     return function
 
 
-@command("index")
+_INDEX_HELP = f"""Make an index from files: {RECORD_SUFFIXES}, a folder of {PAGE_SUFFIXES} pages, or -
+for JSON lines on standard input.
+
+An index of the same name is replaced at once when the new one is ready. Records that cannot be
+taken are written to a file and the rest goes on; the exit status is then 1.
+"""
+
+
+@command("index", help=_INDEX_HELP)
 @paths_argument
 @reading_options
 @analysis_options
@@ -64,25 +70,17 @@ def index_command(
     paths: tuple[str, ...],
     index: str,
     maps: tuple[str, ...],
-    rejects: Path | None,
+    rejects_path: Path | None,
     force: bool,
     as_json: bool,
-    **given: str | None,
+    **options: str | None,
 ) -> int:
-    """Make an index from files: .jsonl, .csv or .tsv (also .gz), a folder of .txt, .md and .html pages, or -
-    for JSON lines on standard input.
-
-    An index of the same name is replaced at once when the new one is ready. Records that cannot be
-    taken are written to a file and the rest goes on; the exit status is then 1.
-    """
-    from indexer.readers import FieldMap, read_documents
-
     fields = FieldMap.parse(maps)
 
-    def documents(settings: Settings, found: Rejects) -> Iterable[Document]:
-        return read_documents(paths, found, fields, settings.max_document_bytes)
+    def read(settings: Settings, rejects: Rejects) -> Iterable[Document]:
+        return read_documents(paths, rejects, fields, settings.max_document_bytes)
 
-    return _build(documents, index, rejects, force, as_json, given)
+    return _run_build(read, index, rejects_path, force, as_json, options)
 
 
 @command("attach")
@@ -95,100 +93,99 @@ def attach_command(
     source: str,
     index: str,
     maps: tuple[str, ...],
-    rejects: Path | None,
+    rejects_path: Path | None,
     force: bool,
     source_api_key: str | None,
     as_json: bool,
-    **given: str | None,
+    **options: str | None,
 ) -> int:
     """Make an index from an existing Elasticsearch index, which is only read: phrasecom attach
     http://localhost:9200/news --index news --map text=body. Where both are on the same server, a search over HTTP
     is answered by the existing index itself.
     """
-    from indexer.readers import FieldMap
-    from indexer.readers.elasticsearch_index import describe, read_existing
+    from indexer.readers.elasticsearch_index import find_attachment, read_elasticsearch_index
 
     fields = FieldMap.parse(maps)
 
-    def documents(settings: Settings, found: Rejects) -> Iterable[Document]:
-        return read_existing(source, found, fields, settings.max_document_bytes, api_key=source_api_key)
+    def read(settings: Settings, rejects: Rejects) -> Iterable[Document]:
+        return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=source_api_key)
 
-    attached = describe(source, fields, api_key=source_api_key)
-    return _build(documents, index, rejects, force, as_json, given, attached)
+    attachment = find_attachment(source, fields, api_key=source_api_key)
+    return _run_build(read, index, rejects_path, force, as_json, options, attachment)
 
 
-def _build(
-    documents: Callable[[Settings, Rejects], Iterable[Document]],
+def _run_build(
+    read: Callable[[Settings, Rejects], Iterable[Document]],
     index: str,
-    rejects: Path | None,
+    rejects_path: Path | None,
     force: bool,
     as_json: bool,
-    given: dict[str, str | None],
-    attached: Attached | None = None,
+    options: dict[str, str | None],
+    attachment: Attachment | None = None,
 ) -> int:
-    from indexer.indexing.build import Analysis, build_index
-    from indexer.readers import Rejects
+    from indexer.indexing.build import AnalysisOptions, build_index
 
     with (
-        _at_work(given, as_json) as (settings, engine, progress),
-        _telling(settings) as audience,
-        Rejects(_rejects_path(index, rejects)) as found,
+        _open_workspace(options, as_json) as (settings, engine, progress),
+        _notify_service(settings) as notifier,
+        Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
         report = build_index(
-            documents(settings, found),
+            read(settings, rejects),
             engine,
             index,
-            Analysis.of(settings),
+            AnalysisOptions.from_settings(settings),
             progress,
-            rejects=found,
+            rejects=rejects,
             processes=settings.index_processes,
             force=force,
-            attached=attached,
+            attachment=attachment,
         )
         if not report.unchanged:
-            audience.new_epoch(index, report.epoch)
+            notifier.set_epoch(index, report.epoch)
     _print_build(report, as_json)
-    return _say_rejects(found)
+    return _report_rejects(rejects)
 
 
 @contextmanager
-def _at_work(given: dict[str, str | None], quiet: bool) -> Iterator[tuple[Settings, Engine, Progress]]:
-    """Settings, an open engine and a progress bar for the time of the work."""
+def _open_workspace(options: dict[str, str | None], is_quiet: bool) -> Iterator[tuple[Settings, Engine, Progress]]:
+    """Load the settings, open the engine and show a progress bar for the duration of a command."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
 
-    settings = load_settings(**given)
-    with open_engine_of(settings) as engine, progress_bar(quiet) as progress:
+    settings = load_settings(**options)
+    with open_engine_with_hints(settings) as engine, progress_bar(is_quiet) as progress:
         yield settings, engine, progress
 
 
 @contextmanager
-def _telling(settings: Settings) -> Iterator[Audience]:
-    """The running service, to be told of what is written; one that was set and cannot be reached is named."""
-    from indexer.indexing.notifications import audience_of
+def _notify_service(settings: Settings) -> Iterator[WriteListener]:
+    """Yield a notifier of the running service; warn at the end if one is set that could not be reached."""
+    from indexer.indexing.notifications import open_notifier
 
-    audience = audience_of(settings)
+    notifier = open_notifier(settings)
     try:
-        yield audience
+        yield notifier
     finally:
-        audience.close()
-    if audience.unreached and "redis_url" in settings.model_fields_set:
+        notifier.close()
+    if notifier.failure and "redis_url" in settings.model_fields_set:
         click.echo(
-            f"phrasecom: the service could not be told ({audience.unreached}); it notices by itself within a minute",
+            f"phrasecom: the service could not be told ({notifier.failure}); it notices by itself within a minute",
             err=True,
         )
 
 
-def _rejects_path(index: str, given: Path | None) -> Path:
+def _default_rejects_path(index: str) -> Path:
     from indexer.identifiers import check_index_name
 
-    return given or Path(f"{check_index_name(index)}.rejects.jsonl")
+    return Path(f"{check_index_name(index)}.rejects.jsonl")
 
 
-def _say_rejects(rejects: Rejects) -> int:
+def _report_rejects(rejects: Rejects) -> int:
+    """Print a summary of the rejects on stderr; return the exit status."""
     if not rejects.count:
         return 0
-    first, records = rejects.first[0], "record" if rejects.count == 1 else "records"
+    first, records = rejects.examples[0], "record" if rejects.count == 1 else "records"
     click.echo(
         f"phrasecom: {rejects.count:,} {records} left out, listed in {rejects.path}; "
         f"the first: {first.source}, line {first.line}: {first.reason}",
@@ -211,7 +208,7 @@ def _print_build(report: BuildReport, as_json: bool) -> None:
         "epoch": report.epoch,
         "seconds": seconds,
     }
-    print_pairs(rows, title=f"index {report.index} {state}")
+    print_key_values(rows, title=f"index {report.index} {state}")
 
 
 @command("add")
@@ -221,24 +218,23 @@ def add_command(
     paths: tuple[str, ...],
     index: str,
     maps: tuple[str, ...],
-    rejects: Path | None,
+    rejects_path: Path | None,
     as_json: bool,
-    **given: str | None,
+    **options: str | None,
 ) -> int:
     """Add documents to an index, or replace those of the same id, with the phrases it has."""
     from indexer.indexing.update import add_documents
-    from indexer.readers import FieldMap, Rejects, read_documents
 
     fields = FieldMap.parse(maps)
     with (
-        _at_work(given, as_json) as (settings, engine, progress),
-        _telling(settings) as audience,
-        Rejects(_rejects_path(index, rejects)) as found,
+        _open_workspace(options, as_json) as (settings, engine, progress),
+        _notify_service(settings) as notifier,
+        Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
-        documents = read_documents(paths, found, fields, settings.max_document_bytes)
-        written = add_documents(documents, engine, index, progress, audience=audience)
-        _print_change(engine, index, as_json, written=written, rejects=found.count)
-    return _say_rejects(found)
+        documents = read_documents(paths, rejects, fields, settings.max_document_bytes)
+        written = add_documents(documents, engine, index, progress, listener=notifier)
+        _print_update(engine, index, as_json, written=written, rejects=rejects.count)
+    return _report_rejects(rejects)
 
 
 @command("delete")
@@ -246,34 +242,34 @@ def add_command(
 @click.option("--all", "everything", is_flag=True, help="Delete the whole index.")
 @index_option
 @engine_option
-def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: bool, **given: str | None) -> int:
+def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: bool, **options: str | None) -> int:
     """Delete documents from an index, or the index itself."""
-    from indexer.indexing.build import current_info
+    from indexer.indexing.build import get_current_info
     from indexer.indexing.update import delete_documents
 
     if bool(ids) == everything:
         raise click.UsageError("name the ids to delete, or --all")
-    with _at_work(given, as_json) as (settings, engine, _), _telling(settings) as audience:
+    with _open_workspace(options, as_json) as (settings, engine, _), _notify_service(settings) as notifier:
         if everything:
-            found = current_info(engine, index)  # a damaged one can be deleted too
-            engine.drop(index)
-            audience.new_epoch(index, None)
-            count = found.documents if found else None
+            info = get_current_info(engine, index)  # a damaged one can be deleted too
+            engine.delete_index(index)
+            notifier.set_epoch(index, None)
+            count = info.documents if info else None
             print_json({"index": index, "deleted": count}) if as_json else click.echo(f"index {index} is gone")
             return 0
-        deleted = delete_documents(engine, index, ids, audience=audience)
-        _print_change(engine, index, as_json, deleted=deleted, missing=len(set(ids)) - deleted)
+        deleted = delete_documents(engine, index, ids, listener=notifier)
+        _print_update(engine, index, as_json, deleted=deleted, missing=len(set(ids)) - deleted)
     return 0 if deleted == len(set(ids)) else 1
 
 
-def _print_change(engine: Engine, index: str, as_json: bool, **counts: int) -> None:
-    info = engine.open(index).info
+def _print_update(engine: Engine, index: str, as_json: bool, **counts: int) -> None:
+    info = engine.open_reader(index).info
     values: dict[str, object] = {"index": index, **counts, "documents": info.documents, "drift": info.drift}
     if as_json:
         print_json(values)
         return
-    print_pairs(values)
-    if info.drift > 0.2:
+    print_key_values(values)
+    if info.drift > _MAX_DRIFT:
         click.echo(f"a fifth of the index has changed; mine it again with: phrasecom refresh --index {index}", err=True)
 
 
@@ -281,12 +277,12 @@ def _print_change(engine: Engine, index: str, as_json: bool, **counts: int) -> N
 @index_option
 @engine_option
 @setting_options("index_processes")
-def refresh_command(index: str, as_json: bool, **given: str | None) -> int:
+def refresh_command(index: str, as_json: bool, **options: str | None) -> int:
     """Mine phrases again from the documents an index holds now, and start a new epoch."""
     from indexer.indexing.update import refresh_index
 
-    with _at_work(given, as_json) as (settings, engine, progress), _telling(settings) as audience:
+    with _open_workspace(options, as_json) as (settings, engine, progress), _notify_service(settings) as notifier:
         report = refresh_index(engine, index, progress, processes=settings.index_processes)
-        audience.new_epoch(index, report.epoch)
+        notifier.set_epoch(index, report.epoch)
     _print_build(report, as_json)
     return 0

@@ -1,7 +1,7 @@
-"""The command ``phrasecom``: finds a command by name and imports only that room.
+"""The entry point ``phrasecom``: finds a command by name and imports only its module.
 
-Exit status: 0 done; 1 done in part, or what was looked at is not well (records left out, ids that are
-not there, a check of ``doctor``); 2 it could not be done, and one line on stderr says why; 130 interrupted.
+Exit status: 0 done; 1 done in part, or a check failed (records left out, unknown ids, a check of ``doctor``);
+2 it could not be done, and one line on stderr says why; 130 interrupted.
 With ``--json`` that line is a JSON object: ``{"code", "detail", "fix"}``.
 """
 
@@ -20,55 +20,58 @@ import click
 from indexer import __version__
 from indexer.errors import BadRequest, PhraseComError
 
-FAILED, INTERRUPTED = 2, 130
+EXIT_FAILED, EXIT_INTERRUPTED = 2, 130
 
 
-class Place(NamedTuple):
-    """Where a command is, and its line in ``phrasecom --help``."""
+class CommandSpec(NamedTuple):
+    """Module of a command, and its line in ``phrasecom --help``."""
 
     module: str
     help: str
 
 
-COMMANDS: dict[str, Place] = {
-    "index": Place("indexer.cli.index_commands", "Make an index from files, a folder or standard input."),
-    "attach": Place("indexer.cli.index_commands", "Make an index from an existing Elasticsearch index."),
-    "add": Place("indexer.cli.index_commands", "Add or replace documents."),
-    "delete": Place("indexer.cli.index_commands", "Delete documents, or a whole index."),
-    "refresh": Place("indexer.cli.index_commands", "Mine phrases again and start a new epoch."),
-    "export": Place("indexer.cli.read_commands", "Write an index's graph or documents to a file."),
-    "phrases": Place("indexer.cli.read_commands", "Show the phrases of an index or of a document."),
-    "search": Place("indexer.cli.read_commands", "Find documents by words."),
-    "compare": Place("worker.cli", "Say what two documents share and what sets each apart."),
-    "evaluate": Place("worker.evaluation.cli", "Measure quality: methods, masked phrases, mined phrases."),
-    "bench": Place("worker.benchmark.cli", "Measure speed, both sides of every ratio in one run."),
-    "feedback": Place("worker.cli", "Show what readers said of phrases."),
-    "worker": Place("worker.cli", "Run a worker that computes what the service asks for."),
-    "serve": Place("webapi.cli", "Serve the HTTP API and the search page."),
-    "keys": Place("webapi.cli_keys", "Make, list and remove API keys of the service."),
-    "demo": Place("webapi.cli", "Show all of it on this machine, with Python docstrings."),
-    "doctor": Place("indexer.cli.doctor", "Say what is set up, what is not, and how to mend it."),
+COMMANDS: dict[str, CommandSpec] = {
+    "index": CommandSpec("indexer.cli.index_commands", "Make an index from files, a folder or standard input."),
+    "attach": CommandSpec("indexer.cli.index_commands", "Make an index from an existing Elasticsearch index."),
+    "add": CommandSpec("indexer.cli.index_commands", "Add or replace documents."),
+    "delete": CommandSpec("indexer.cli.index_commands", "Delete documents, or a whole index."),
+    "refresh": CommandSpec("indexer.cli.index_commands", "Mine phrases again and start a new epoch."),
+    "export": CommandSpec("indexer.cli.read_commands", "Write an index's graph or documents to a file."),
+    "phrases": CommandSpec("indexer.cli.read_commands", "Show the phrases of an index or of a document."),
+    "search": CommandSpec("indexer.cli.read_commands", "Find documents by words."),
+    "compare": CommandSpec("worker.cli", "Say what two documents share and what sets each apart."),
+    "evaluate": CommandSpec("worker.evaluation.cli", "Measure quality: methods, masked phrases, mined phrases."),
+    "bench": CommandSpec("worker.benchmark.cli", "Measure speed, both sides of every ratio in one run."),
+    "feedback": CommandSpec("worker.cli", "Show what readers said of phrases."),
+    "worker": CommandSpec("worker.cli", "Run a worker that computes what the service asks for."),
+    "serve": CommandSpec("webapi.cli", "Serve the HTTP API and the search page."),
+    "keys": CommandSpec("webapi.cli_keys", "Make, list and remove API keys of the service."),
+    "demo": CommandSpec("webapi.cli", "Show all of it on this machine, with Python docstrings."),
+    "doctor": CommandSpec("indexer.cli.doctor", "Say what is set up, what is not, and how to mend it."),
 }
-"""Static, so that listing the commands imports none of them; a command is ``NAME_command`` in its module."""
+"""Command name -> specification; static, so that listing the commands imports none of them.
+
+The command is ``NAME_command`` in its module.
+"""
 
 
 @dataclass
-class State:
-    """What the options of a command tell the entry point."""
+class CliState:
+    """Options of a command that the entry point needs."""
 
     debug: bool = False
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """What went wrong, as it is told to who called."""
+class CliError:
+    """A failure as it is printed."""
 
     code: str
     detail: str
     fix: str = ""
 
-    def told(self, as_json: bool) -> str:
-        """One line, without secrets."""
+    def format(self, as_json: bool) -> str:
+        """Return one line, without secrets."""
         from indexer.logging_setup import redact
 
         detail, fix = (" ".join(redact(text).split()) for text in (self.detail, self.fix))
@@ -77,7 +80,7 @@ class Complaint:
         return f"phrasecom: {detail}{' ' if detail.endswith('?') else '; '}{fix}" if fix else f"phrasecom: {detail}"
 
 
-class Rooms(click.Group):
+class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -97,17 +100,18 @@ class Rooms(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {near[0]}?" if near else ""), ctx)
+            similar = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean {similar[0]}?" if similar else ""
+            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.help) for name, place in COMMANDS.items()])
+            formatter.write_dl([(name, spec.help) for name, spec in COMMANDS.items()])
 
 
 @click.group(
-    cls=Rooms,
+    cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Why this result: the phrases two documents share and the phrases that set each apart.",
     epilog="phrasecom COMMAND --help tells more; settings are in docs/settings.md.",
@@ -119,10 +123,10 @@ def cli() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit status; every failure is one line on stderr."""
-    state, as_json = State(), "--json" in takewhile(lambda word: word != "--", arguments)
+    state, as_json = CliState(), "--json" in takewhile(lambda word: word != "--", arguments)
 
-    def complain(code: str, detail: str, fix: str = "", status: int = FAILED) -> int:
-        click.echo(Complaint(code, detail, fix).told(as_json), err=True)
+    def print_error(code: str, detail: str, fix: str = "", status: int = EXIT_FAILED) -> int:
+        click.echo(CliError(code, detail, fix).format(as_json), err=True)
         return status
 
     try:
@@ -130,28 +134,29 @@ def run(arguments: list[str]) -> int:
         return status if isinstance(status, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return FAILED
+        return EXIT_FAILED
     except click.UsageError as error:
         hint = f"see {error.ctx.command_path} --help" if error.ctx else ""
-        return complain(BadRequest.code, error.format_message().rstrip("."), hint)
+        return print_error(BadRequest.code, error.format_message().rstrip("."), hint)
     except click.ClickException as error:
-        return complain(BadRequest.code, error.format_message())
+        return print_error(BadRequest.code, error.format_message())
     except (KeyboardInterrupt, click.Abort):
-        return complain("interrupted", "interrupted", status=INTERRUPTED)
+        return print_error("interrupted", "interrupted", status=EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has enough; what is left in the buffer must not raise again at exit.
+        # The reader of our output has closed it; the rest of the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except PhraseComError as error:
         if state.debug:
             raise
-        return complain(error.code, error.detail, error.fix)
+        return print_error(error.code, error.detail, error.fix)
     except Exception as error:  # the last resort: a user never sees a stack trace
         if state.debug:
             raise
         detail = f"internal error: {type(error).__name__}: {error}"
-        return complain(PhraseComError.code, detail, "run it again with --debug to see where")
+        return print_error(PhraseComError.code, detail, "run it again with --debug to see where")
 
 
 def main() -> None:
+    """Run the command line of this process and exit."""
     sys.exit(run(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Commands that look into an index: search, phrases, export."""
+"""Commands that read an index: search, phrases, export."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.cli.options import command, engine_option, index_option, print_json, print_pairs, print_table
-from indexer.engines.factory import open_engine_of
+from indexer.cli.engine_hints import open_engine_with_hints
+from indexer.cli.options import command, engine_option, index_option
+from indexer.cli.output import print_json, print_key_values, print_table
 
 if TYPE_CHECKING:
-    from indexer.engines.base import Reader, Selection
+    from indexer.engines.base import Reader
+    from indexer.engines.search_types import Selection
 
 
 @command("search")
@@ -35,49 +37,53 @@ def search_command(
     """Find documents, and their ids, by words."""
     from indexer.settings import load_settings
 
-    with open_engine_of(load_settings(engine=engine)) as opened:
-        reader = opened.open(index)
-        found = reader.search(_selection(reader, " ".join(query), facets, date_from, date_to), size=size)
-    rows = [(hit.id, hit.document.document.title, hit.document.document.date or "", hit.score) for hit in found.hits]
+    with open_engine_with_hints(load_settings(engine=engine)) as opened:
+        reader = opened.open_reader(index)
+        result = reader.search(_make_selection(reader, " ".join(query), facets, date_from, date_to), size=size)
+    rows = [(hit.id, hit.document.document.title, hit.document.document.date or "", hit.score) for hit in result.hits]
     if as_json:
         names = ("id", "title", "date", "score")
-        print_json({"total": found.total, "hits": [dict(zip(names, row, strict=True)) for row in rows]})
+        print_json({"total": result.total, "hits": [dict(zip(names, row, strict=True)) for row in rows]})
     elif rows:
-        print_table(["id", "title", "date", "score"], rows, title=f"{found.total:,} document{'s' * (found.total != 1)}")
+        print_table(
+            ["id", "title", "date", "score"], rows, title=f"{result.total:,} document{'s' * (result.total != 1)}"
+        )
     else:
         click.echo("no document matches")
     return 0
 
 
-def _selection(
+def _make_selection(
     reader: Reader, words: str, facets: tuple[str, ...], date_from: str | None, date_to: str | None
 ) -> Selection:
-    from indexer.engines.base import Selection
-    from indexer.text.lemmatizer import Lemmas
-    from indexer.text.tokenizer import lemmatise
+    from indexer.engines.search_types import Selection
+    from indexer.text.lemmatizer import Lemmatizer
+    from indexer.text.tokenizer import lemmatize_text
 
     chosen: dict[str, list[str]] = {}
-    for written in facets:
-        name, equals, value = written.partition("=")
+    for facet in facets:
+        name, equals, value = facet.partition("=")
         if not equals or not name:
-            raise click.UsageError(f"cannot read --facet {written!r}: write NAME=VALUE")
+            raise click.UsageError(f"cannot read --facet {facet!r}: write NAME=VALUE")
         chosen.setdefault(name, []).append(value)
-    lemmas = Lemmas(str(reader.model.settings.get("language", "en")))
-    return Selection(tuple(lemmatise(words, lemmas).split()), chosen, _day(date_from), _day(date_to))
+    lemmatizer = Lemmatizer(reader.model.settings.get("language", "en"))
+    return Selection(
+        tuple(lemmatize_text(words, lemmatizer).split()), chosen, _parse_day(date_from), _parse_day(date_to)
+    )
 
 
-def _day(written: str | None) -> str | None:
-    from indexer.dates import normal_date
+def _parse_day(text: str | None) -> str | None:
+    from indexer.dates import normalize_date
 
-    if written is None:
+    if text is None:
         return None
     try:
-        return normal_date(written)
+        return normalize_date(text)
     except ValueError:
-        raise click.UsageError(f"cannot read the date {written!r}: write 2011-03-11") from None
+        raise click.UsageError(f"cannot read the date {text!r}: write 2011-03-11") from None
 
 
-_TITLES = {
+_TABLE_TITLES = {  # by order of the phrases
     "documents": "{:,} of {:,} phrases, those of most documents first",
     "quality": "{:,} of {:,} phrases, those of the best quality first",
     "selection": "{:,} of {:,} salient phrases, in order of selection: each adds most to those above it",
@@ -102,45 +108,51 @@ def phrases_command(
     """
     from indexer.settings import load_settings
 
-    with open_engine_of(load_settings(engine=engine)) as opened:
-        reader = opened.open(index)
-        rows = _of_document(reader, index, document) if document else _of_index(reader, " ".join(words).lower(), sort)
+    with open_engine_with_hints(load_settings(engine=engine)) as opened:
+        reader = opened.open_reader(index)
+        rows = (
+            _list_document_phrases(reader, index, document)
+            if document
+            else _list_index_phrases(reader, " ".join(words).lower(), sort)
+        )
     total, rows = len(rows), rows[:size] if size else rows
     order = "selection" if document else sort
     if as_json:
         print_json({"index": index, "order": order, "phrases": rows})
     elif rows:
-        print_table(list(rows[0]), [list(row.values()) for row in rows], title=_TITLES[order].format(len(rows), total))
+        print_table(
+            list(rows[0]), [list(row.values()) for row in rows], title=_TABLE_TITLES[order].format(len(rows), total)
+        )
     else:
         click.echo("no phrase matches")
     return 0
 
 
-def _of_index(reader: Reader, words: str, sort: str) -> list[dict[str, object]]:
+def _list_index_phrases(reader: Reader, words: str, sort: str) -> list[dict[str, object]]:
     model = reader.model
-    wanted = [i for i, name in enumerate(model.phrases) if words in name or words in model.displays[i].lower()]
-    rank = model.frequency if sort == "documents" else model.quality
-    wanted.sort(key=lambda i: (-float(rank[i]), model.phrases[i]))
+    rows = [i for i, name in enumerate(model.phrases) if words in name or words in model.display_forms[i].lower()]
+    rank = model.document_frequency if sort == "documents" else model.quality
+    rows.sort(key=lambda i: (-float(rank[i]), model.phrases[i]))
     return [
         {
             "phrase": model.phrases[i],
-            "display": model.displays[i],
-            "documents": int(model.frequency[i]),
+            "display": model.display_forms[i],
+            "documents": int(model.document_frequency[i]),
             "quality": round(float(model.quality[i]), 4),
         }
-        for i in wanted
+        for i in rows
     ]
 
 
-def _of_document(reader: Reader, index: str, id: str) -> list[dict[str, object]]:
+def _list_document_phrases(reader: Reader, index: str, id: str) -> list[dict[str, object]]:
     from indexer.errors import UnknownDocument
 
-    found = reader.fetch([id])[0]
-    if found is None:
+    document = reader.fetch([id])[0]
+    if document is None:
         raise UnknownDocument(index, id)
     return [
         {"phrase": salient.phrase, "salience": round(salient.salience, 4), "count": salient.count}
-        for salient in found.salient
+        for salient in document.salient
     ]
 
 
@@ -161,9 +173,9 @@ def export_command(index: str, engine: str | None, output: Path, what: str, as_j
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
 
-    with open_engine_of(load_settings(engine=engine)) as opened, progress_bar(as_json) as progress:
+    with open_engine_with_hints(load_settings(engine=engine)) as opened, progress_bar(as_json) as progress:
         write = export_graph if what == "graph" else export_documents
-        counts = write(opened.open(index), output, progress)
+        counts = write(opened.open_reader(index), output, progress)
     values: dict[str, object] = {"file": str(output), **counts}
-    print_json(values) if as_json else print_pairs(values)
+    print_json(values) if as_json else print_key_values(values)
     return 0

@@ -1,4 +1,4 @@
-"""Engines: where documents are kept and searched. Two stand behind one interface."""
+"""Engines that store and search documents: Elasticsearch and the embedded one (tantivy), behind one interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from indexer.errors import BadSetting
 
 
 def open_engine(address: str, **options: Any) -> Engine:
-    """The engine at an address: an ``http(s)://`` URL is Elasticsearch, anything else a folder."""
+    """Open the engine at an address: Elasticsearch for an ``http(s)://`` URL, otherwise a folder.
+
+    ``options`` are passed to the engine. Raises BadSetting for another kind of URL.
+    """
     if address.startswith(("http://", "https://")):
         from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
@@ -19,9 +22,9 @@ def open_engine(address: str, **options: Any) -> Engine:
         raise BadSetting(
             f"{address!r} is no engine", fix="give a folder, or a URL that begins with http:// or https://"
         )
-    from indexer.engines.embedded.engine import TantivyEngine
+    from indexer.engines.embedded.engine import EmbeddedEngine
 
-    return TantivyEngine(Path(address).expanduser().absolute(), **options)
+    return EmbeddedEngine(Path(address).expanduser().absolute(), **options)
 
 
 __all__ = ["open_engine"]

@@ -1,7 +1,7 @@
-"""A source: an index of somebody else that one of ours was attached to, searched where it lies, never written.
+"""Interface of an attached source: a foreign index that one of ours was attached to; it is searched, never written.
 
-Only Elasticsearch has sources. What a caller with limited groups may read of one is said by our own index, document by
-document; where the source has a field of groups itself, both must allow it.
+Only Elasticsearch has sources. Our own index decides which documents a caller with limited groups may read; if the
+source has a field with groups itself, both must allow it.
 """
 
 from __future__ import annotations
@@ -12,71 +12,80 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from indexer.documents import Document
-from indexer.engines.attachment import Attached
-from indexer.engines.base import Groups
+from indexer.engines.attachment import Attachment
+from indexer.engines.search_types import Groups
 from indexer.records import BadRecord, FieldMap, make_document
 
 _ANY_SIZE = 2**31
-_WORDS = frozenset({"keyword", "constant_keyword", "boolean"})
-"""Types whose values make a facet."""
+_FACET_TYPES = frozenset({"keyword", "constant_keyword", "boolean"})
+"""Types of the fields that can serve as facets."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFields:
-    """What can be asked of a source."""
+    """Fields of a source that can be queried."""
 
     types: Mapping[str, frozenset[str]]
-    """Field -> its types, more than one where several indices stand behind one name."""
-    counted: frozenset[str] = frozenset()
-    """Fields whose values can be counted and sorted by."""
+    """Field -> its types; several if the name covers indices with different mappings."""
+    aggregatable: frozenset[str] = frozenset()
+    """Fields that can be aggregated and sorted by."""
     indices: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    """title, text, date, url, acl -> the field it comes from, where there is one."""
+    """Concrete indices behind the name of the source."""
+    document_fields: Mapping[str, str] = field(default_factory=dict)
+    """title, text, date, url, acl -> field of the source, for those it has."""
 
-    def facets(self, attached: Mapping[str, str]) -> list[tuple[str, str | None]]:
-        """(field, facet) of the facets that were attached from a field that can be counted; where none were attached,
-        every field of words but the named ones, which is no facet of ours."""
-        if attached:
-            both = [(name, facet) for facet, one in attached.items() for name in (one, f"{one}.keyword")]
-            return [(name, facet) for name, facet in both if name in self.counted]
-        taken = tuple(f"{name}." for name in self.names.values())
+    def list_facet_fields(self, facet_sources: Mapping[str, str]) -> list[tuple[str, str | None]]:
+        """Return (field, facet) pairs of the facets that can be counted in the source.
+
+        ``facet_sources`` maps each attached facet to its field. If it is empty, every keyword field that is not one of
+        ``document_fields`` is returned, with None as its facet.
+        """
+        if facet_sources:
+            pairs = [(name, facet) for facet, field in facet_sources.items() for name in (field, f"{field}.keyword")]
+            return [(name, facet) for name, facet in pairs if name in self.aggregatable]
+        subfields = tuple(f"{name}." for name in self.document_fields.values())
         return [
             (name, None)
-            for name in sorted(self.counted)
-            if self.types[name] <= _WORDS and name not in self.names.values() and not name.startswith(taken)
+            for name in sorted(self.aggregatable)
+            if self.types[name] <= _FACET_TYPES
+            and name not in self.document_fields.values()
+            and not name.startswith(subfields)
         ]
 
-    def without(self, name: str | None) -> SourceFields:
-        """The same for those to whom one field is not shown."""
+    def without_field(self, name: str | None) -> SourceFields:
+        """Return the fields without one of them and its subfields, for callers who may not see it."""
         if name is None:
             return self
-        hidden = {one for one in self.types if one == name or one.startswith(f"{name}.")}
-        types = {one: kinds for one, kinds in self.types.items() if one not in hidden}
-        names = {what: one for what, one in self.names.items() if one not in hidden}
-        return SourceFields(types, self.counted - hidden, self.indices, names)
+        hidden = {field for field in self.types if field == name or field.startswith(f"{name}.")}
+        types = {field: kinds for field, kinds in self.types.items() if field not in hidden}
+        document_fields = {role: field for role, field in self.document_fields.items() if field not in hidden}
+        return SourceFields(types, self.aggregatable - hidden, self.indices, document_fields)
 
 
-class Source(ABC):
-    def __init__(self, attached: Attached) -> None:
-        self.name = attached.index
-        self.map = FieldMap(attached.fields)
+class AttachedSource(ABC):
+    """The attached index, searched with its own analyzers and mappings."""
+
+    def __init__(self, attachment: Attachment) -> None:
+        self.name = attachment.index
+        self.field_map = FieldMap(attachment.fields)
 
     @abstractmethod
-    def fields(self) -> SourceFields: ...
+    def get_fields(self) -> SourceFields:
+        """Return the fields of the source; raise Unavailable if it no longer exists."""
 
     @abstractmethod
-    def search(self, body: Mapping[str, Any], readable: Sequence[str] | None, groups: Groups) -> Mapping[str, Any]:
-        """Elasticsearch's answer to a search body, of what may be read only.
+    def search(self, body: Mapping[str, Any], readable_ids: Sequence[str] | None, groups: Groups) -> Mapping[str, Any]:
+        """Run a search body on the documents ``groups`` may read and return Elasticsearch's response.
 
-        ``readable``: the ids these groups may read by our rights; None for all. Raises Forbidden for groups whose
-        rights cannot be told inside a search.
+        ``readable_ids``: ids that our own index lets ``groups`` read; None if ``groups`` is None. Raises Forbidden if
+        access cannot be checked inside a search, Unavailable if the source no longer exists.
         """
 
-    def document(self, hit: Mapping[str, Any]) -> Document | None:
-        """A hit as it would be attached now; None if it could not be."""
+    def parse_hit(self, hit: Mapping[str, Any]) -> Document | None:
+        """Return a hit as the document that attaching it now would make; None if it would be rejected."""
         record = dict(hit.get("_source") or {})
         record["id"] = hit["_id"]
         try:
-            return make_document(record, self.map, hit["_id"], _ANY_SIZE)
+            return make_document(record, self.field_map, hit["_id"], _ANY_SIZE)
         except BadRecord:
             return None

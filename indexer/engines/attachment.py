@@ -1,33 +1,37 @@
-"""What a side index remembers of the index it was attached to."""
+"""Record of the Elasticsearch index that an index was attached to, kept in the settings of the index."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from indexer.engines.base import IndexInfo
+from indexer.engines.search_types import IndexInfo
 
-SETTING = "source"
-"""Where it stands among an index's settings."""
+ATTACHMENT_SETTING = "source"
+"""Name of the record among the settings of an index."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
-    """An Elasticsearch index whose documents have the same ids in the side index."""
+class Attachment:
+    """An Elasticsearch index whose documents were attached: they have the same ids in our index.
+
+    Stored by field name.
+    """
 
     index: str
     cluster: str
-    """The server's own name for itself, the same under every address it has."""
+    """UUID of the cluster, independent of the address it is reached at."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Where the fields of a document come from, as they were given with --map."""
+    """Field of a document -> field of the attached index, as given with --map."""
 
     def to_setting(self) -> dict[str, object]:
+        """Return the value stored under ATTACHMENT_SETTING."""
         return asdict(self)
 
     @classmethod
-    def of(cls, info: IndexInfo) -> Attached | None:
-        """None for an index that was made from files."""
-        written = info.settings.get(SETTING)
-        if not isinstance(written, Mapping):
+    def from_info(cls, info: IndexInfo) -> Attachment | None:
+        """Return the attachment of an index, or None if it was built from files."""
+        setting = info.settings.get(ATTACHMENT_SETTING)
+        if not isinstance(setting, Mapping):
             return None
-        return cls(str(written["index"]), str(written["cluster"]), dict(written["fields"]))
+        return cls(str(setting["index"]), str(setting["cluster"]), dict(setting["fields"]))

@@ -1,175 +1,75 @@
-"""The seam: what an engine must do. Two stand behind it, Elasticsearch and tantivy.
+"""The interface every engine implements: Engine, Reader and Build. There are two, Elasticsearch and tantivy.
 
-An engine holds named indexes. An index has one current *epoch*: a whole build with its phrase
-model, swapped in at once. Between epochs documents may be added, replaced and deleted.
+An engine holds named indexes. An index has one current *epoch*: a complete build with its phrase
+model, swapped in atomically. Between epochs documents may be added, replaced and deleted.
 
-Rights: ``groups=None`` reads everything; otherwise a document is visible when its ``acl`` is
+Access: ``groups=None`` reads everything; otherwise a document is visible if its ``acl`` is
 empty or shares a group with ``groups``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Self
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.attached_source import AttachedSource
 from indexer.engines.date_histogram import Interval
-from indexer.engines.query_tree import BY_ID, BY_SCORE, Query, Sort, flat_score, whole_order
+from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey, add_id_tiebreak, find_constant_score
+from indexer.engines.search_types import (
+    Groups,
+    IndexInfo,
+    Neighbourhood,
+    NeighbourhoodRequest,
+    SearchRequest,
+    SearchResult,
+    Selection,
+)
 from indexer.model.phrase_model import PhraseModel
-
-if TYPE_CHECKING:
-    from indexer.engines.attached_source import Source
-
-Groups = frozenset[str] | None
-FACET_VALUES = 1000
-"""At most so many values of a facet are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexInfo:
-    """What is known of an index without reading its documents."""
-
-    name: str
-    epoch: str
-    documents: int
-    """Live documents now."""
-    phrases: int
-    edges: int
-    created: str
-    """When the epoch was built, ISO 8601 UTC."""
-    settings: Mapping[str, object] = field(default_factory=dict)
-    """The settings it was built with (language, min_support, k, mu, ...)."""
-    drift: float = 0.0
-    """Share of documents added, replaced or deleted since the epoch was built."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which documents: words (any may match), facet values, a date range, and whatever else a query says."""
-
-    words: tuple[str, ...] = ()
-    """Lemmas, matched against the tokens and ranked by BM25."""
-    facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Every named facet must hold one of its values."""
-    date_from: str | None = None
-    date_to: str | None = None
-    """Inclusive; a day (``2011-03-14``) includes all of that day."""
-    query: Query | None = None
-    """Must match as well; its score is added to that of the words."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """One page of a search, everything about it decided."""
-
-    selection: Selection
-    size: int
-    offset: int
-    facets: Sequence[str]
-    """Whose values are to be counted."""
-    groups: Groups
-    order: tuple[Sort, ...]
-    """The whole order, ties included."""
-    histograms: Sequence[Interval]
-    flat: float | None
-    """The score of every hit, where it is one and the same and the order does not name it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    id: str
-    score: float
-    document: AnalysedDocument
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    total: int
-    hits: tuple[Hit, ...]
-    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Counts of facet values over all matching documents, most frequent first."""
-    histograms: Mapping[Interval, Mapping[int, int]] = field(default_factory=dict)
-    """Matching documents by date: first millisecond of a bucket -> count, buckets that hold some, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourhoodRequest:
-    """Which documents, and which edges of them.
-
-    The document set, the same for every engine: documents that hold at least one phrase of
-    ``a`` *and* one of ``b``, the ``limit`` with the largest sum of boost times weight over both
-    sides (a phrase of both sides counts on each), ties by id ascending; then ``include``
-    (always, wherever it ranks).
-    """
-
-    a: Mapping[str, float]
-    """Phrase -> boost (> 0) of the one side."""
-    b: Mapping[str, float]
-    include: tuple[str, ...]
-    limit: int
-    groups: Groups = None
-
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """Documents in order (``include`` first, then by rank) with their edges to the asked phrases."""
-
-    ids: tuple[str, ...]
-    titles: Sequence[str]
-    """An engine may cut a title after 300 characters."""
-    degrees: NDArray[np.float64]
-    """Whole-corpus degree of each document, shape (documents,)."""
-    phrases: tuple[str, ...]
-    """The asked phrases, those of ``a`` first, then those only in ``b``."""
-    rows: NDArray[np.int64]
-    """Edges: index into ``phrases``, shape (edges,)."""
-    columns: NDArray[np.int64]
-    """Edges: index into ``ids``."""
-    weights: NDArray[np.float64]
-    """Edges: the engine's BM25 of the phrase in the document, without the boost."""
-    reached: int
-    """How many documents were reached from both sides in all (a lower bound if the engine stops counting)."""
-
-    @cached_property
-    def at(self) -> Mapping[str, int]:
-        """Column of each document."""
-        return {id: i for i, id in enumerate(self.ids)}
-
-    @cached_property
-    def row(self) -> Mapping[str, int]:
-        """Row of each phrase."""
-        return {phrase: i for i, phrase in enumerate(self.phrases)}
 
 
 class Build(ABC):
-    """A new epoch in the making; nothing of it is visible before ``commit``."""
+    """A new epoch under construction; nothing of it is visible before ``commit``.
+
+    Use it as a context manager: leaving the block without a ``commit`` aborts the build.
+    """
 
     def write(self, documents: Iterable[AnalysedDocument]) -> None:
-        self.write_prepared(map(self.prepare, documents))
+        """Write documents; a later one replaces an earlier one with the same id.
+
+        Raises
+        ------
+        BadInput
+            If a document cannot be stored, e.g. for an id that is too long.
+        """
+        self.write_prepared(map(self.prepare_document, documents))
 
     @staticmethod
-    def prepare(analysed: AnalysedDocument) -> Any:
-        """What can be done for one document by itself, in whatever process it was analysed."""
+    def prepare_document(analysed: AnalysedDocument) -> Any:
+        """Return the document in the form ``write_prepared`` takes; may run in another process."""
         return analysed
 
     @abstractmethod
     def write_prepared(self, prepared: Iterable[Any]) -> None:
-        """Write what ``prepare`` gave for each document."""
+        """Write documents returned by ``prepare_document``; raises like ``write``."""
 
     @abstractmethod
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
-        """Store the model, make the build the current epoch, remove the previous one."""
+        """Store the model, make this build the current epoch and remove the previous one.
+
+        Raises
+        ------
+        IndexBusy
+            If another build of the same index took over; the current epoch stays.
+        EngineUnavailable
+            If the engine does not answer.
+        """
 
     @abstractmethod
     def abort(self) -> None:
-        """Remove what was written; the current epoch stays. Safe after ``commit``."""
+        """Remove everything written; the current epoch stays. Does nothing after ``commit``."""
 
     def __enter__(self) -> Self:
         return self
@@ -182,37 +82,46 @@ class Reader(ABC):
     """One epoch of one index, open for reading.
 
     A reader never mixes epochs: once a new epoch has replaced its own, ``fetch`` and ``search``
-    raise EpochChanged (and the others may), and the caller opens the index again.
+    raise EpochChanged (the other methods may), and the caller must open the index again. Every method may raise
+    EngineUnavailable, and TooSlow for a query that exceeds the engine's time limit.
     """
 
     info: IndexInfo
-    """As of opening."""
+    """State of the index when the reader was opened."""
     model: PhraseModel
 
     @abstractmethod
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
-        """In the order asked for; None where there is none (or none for these groups). One request.
+        """Fetch documents by id in one request.
 
-        ``weights`` come back as they were written, in single precision: those of the epoch's statistics.
+        Returns
+        -------
+        list
+            One entry per id, in the same order; None where no document has the id or ``groups`` may not read it.
+            ``weights`` are those written, in single precision: they belong to the epoch's statistics and do not
+            follow later changes.
         """
 
-    def fetch_lightly(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
-        """The same for very many documents of which few will be looked at closely; see ``indexer.engines.shelf``."""
+    def fetch_lazy(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
+        """Fetch like ``fetch``, but let the engine defer loading the fields of documents until they are accessed.
+
+        Faster for thousands of documents of which only a few are shown.
+        """
         return self.fetch(ids, groups)
 
     @abstractmethod
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
-        """Every live document, by id ascending (code point order)."""
+        """Iterate over all live documents by id ascending (code point order), in several requests."""
 
     @abstractmethod
-    def readable(self, groups: Groups, most: int) -> list[str]:
-        """Ids of what these groups may read, ascending, the first so many."""
+    def readable_ids(self, groups: Groups, limit: int) -> list[str]:
+        """Return the first ``limit`` ids, ascending, of the documents ``groups`` may read."""
 
     @abstractmethod
     def facet_names(self, groups: Groups = None) -> list[str]:
-        """Facets of what these groups may read, the one with the most frequent value first.
+        """Return the facets of readable documents, the one with the most frequent value first, in one request.
 
-        Looked for among the thousand most frequent values of all facets. One request.
+        Facets whose values are all rarer than the MAX_FACET_VALUES most frequent ones are missing.
         """
 
     def search(
@@ -223,82 +132,128 @@ class Reader(ABC):
         offset: int = 0,
         facets: Sequence[str] = (),
         groups: Groups = None,
-        sort: Sequence[Sort] = (),
+        sort: Sequence[SortKey] = (),
         histograms: Sequence[Interval] = (),
     ) -> SearchResult:
-        """In the order of ``sort``, ties by id; without one by score, or by id where all score the same.
+        """Search in one request.
 
-        A hit's score is 0 when the order does not name it. One request.
+        Parameters
+        ----------
+        selection
+            Documents to find.
+        size, offset
+            Number of hits to return, and of hits to skip before them.
+        facets
+            Facets whose values are counted, at most MAX_FACET_VALUES values each.
+        sort
+            Order of the hits, ties by id. By default by score, or by id if all documents score the same.
+        histograms
+            Intervals by which matching documents are counted.
+
+        Returns
+        -------
+        SearchResult
+            The score of a hit is 0 if ``sort`` does not contain the score.
+
+        Raises
+        ------
+        EpochChanged
+            If a newer epoch has replaced this one.
+        TooLarge
+            If the engine cannot page as far as ``offset + size``, or a histogram has too many buckets.
         """
         query = selection.query
-        flat = None if selection.words else 0.0 if query is None else flat_score(query)
-        order = whole_order(tuple(sort)) if sort else BY_SCORE if flat is None else BY_ID
-        flat = None if sort else flat
-        return self.page(SearchRequest(selection, size, offset, facets, groups, order, histograms, flat))
+        score = None if selection.words else 0.0 if query is None else find_constant_score(query)
+        order = add_id_tiebreak(tuple(sort)) if sort else BY_SCORE if score is None else BY_ID
+        score = None if sort else score
+        return self.search_page(SearchRequest(selection, size, offset, facets, groups, order, histograms, score))
 
     @abstractmethod
-    def page(self, request: SearchRequest) -> SearchResult:
-        """One page of a search; ``search`` makes the request. One request."""
+    def search_page(self, request: SearchRequest) -> SearchResult:
+        """Run the request that ``search`` built; engines implement this, callers use ``search``."""
 
     @abstractmethod
-    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
-        """One request; see NeighbourhoodRequest for the definition of the set."""
+    def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        """Find the documents between two sides and their edges in one request; see NeighbourhoodRequest."""
 
 
 class Engine(ABC):
-    """One small interface; see the module docstring for the words used."""
+    """A store of indexes; see the module docstring for the terms.
+
+    Methods that take the name of an index raise BadParameter for a name that is not allowed, UnknownIndex if there
+    is no such index (except ``start_build``) and EngineUnavailable if the engine does not answer.
+    """
 
     kind: str
     """``elasticsearch`` or ``tantivy``."""
     address: str
-
-    requests: int = 0
-    """How many requests (Elasticsearch) or look-ups (tantivy) its readers made: tests count these."""
+    """URL of the server, or path of the folder."""
+    request_count: int = 0
+    """Number of requests (Elasticsearch) or lookups (tantivy) made by readers so far; tests count these."""
 
     @abstractmethod
-    def version(self) -> str:
-        """The engine's version; raises EngineUnavailable when it cannot be reached."""
+    def get_version(self) -> str:
+        """Return the version of the engine; raise EngineUnavailable if it cannot be reached."""
 
     def ping(self) -> None:
-        """Raise EngineUnavailable when it does not answer at this moment."""
-        self.version()
+        """Raise EngineUnavailable if the engine does not answer now."""
+        self.get_version()
 
     @abstractmethod
-    def indexes(self) -> list[str]: ...
+    def list_indexes(self) -> list[str]:
+        """Return the names of all indexes in ascending order."""
 
     @abstractmethod
-    def open(self, index: str) -> Reader:
-        """The current epoch. The model is loaded once an epoch and shared by all readers of it;
-        opening again while the epoch stands costs no request beyond the first, so a caller may
-        keep a reader until it raises EpochChanged."""
+    def open_reader(self, index: str) -> Reader:
+        """Open the current epoch of an index.
+
+        The model is loaded once per epoch and shared by all its readers. Opening an epoch again costs one request
+        (none for a folder); a caller may also keep a reader until it raises EpochChanged.
+        """
 
     @abstractmethod
-    def info(self, index: str) -> IndexInfo:
-        """What ``open(index).info`` would tell, without the phrase model being loaded for it."""
+    def get_info(self, index: str) -> IndexInfo:
+        """Return what ``open_reader(index).info`` holds without loading the phrase model."""
 
-    def source(self, info: IndexInfo) -> Source | None:
-        """The index that this one was attached to, where it can be searched."""
+    def attached_source(self, info: IndexInfo) -> AttachedSource | None:
+        """Return the index this one was attached to; None if there is none or this engine cannot search it."""
         return None
 
     @abstractmethod
-    def build(self, index: str) -> Build: ...
+    def start_build(self, index: str) -> Build:
+        """Start the first or a new epoch of an index.
+
+        A folder raises IndexBusy while another process writes to the index; on Elasticsearch the newer build takes
+        over, and the older one fails at ``commit``.
+        """
 
     @abstractmethod
-    def drop(self, index: str) -> None: ...
+    def delete_index(self, index: str) -> None:
+        """Delete an index with its model; raise IndexBusy while it is being built."""
 
     @abstractmethod
-    def add(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
-        """Add or replace by id; visible when it returns. The number written."""
+    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
+        """Add documents, replacing those with the same id, and return the number written.
+
+        They are visible to new searches when this returns.
+
+        Raises
+        ------
+        BadInput
+            If a document cannot be stored; documents before it may have been written.
+        IndexBusy
+            While the index is being built.
+        """
 
     @abstractmethod
-    def delete(self, index: str, ids: Sequence[str]) -> int:
-        """The number of documents that were there and are gone."""
+    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
+        """Delete documents by id and return how many existed; raise IndexBusy while the index is being built."""
 
-    def time_requests(self, took: Callable[[float], None]) -> None:  # noqa: B027
-        """Have ``took`` hear the seconds of each request to a server; an engine without one makes none."""
+    def time_requests(self, record_seconds: Callable[[float], None]) -> None:  # noqa: B027
+        """Call ``record_seconds`` with the duration of every request to a server; engines without one ignore it."""
 
     def close(self) -> None:  # noqa: B027
-        """Let go of connections and files."""
+        """Release connections and files."""
 
     def __enter__(self) -> Self:
         return self

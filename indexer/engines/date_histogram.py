@@ -1,4 +1,4 @@
-"""Intervals of a date histogram: where a bucket starts, and where the next one does. All in UTC."""
+"""Intervals of date histograms and the buckets they define. Timestamps are milliseconds since 1970 UTC."""
 
 from __future__ import annotations
 
@@ -11,83 +11,85 @@ from typing import Final, Literal
 from indexer.errors import BadParameter
 
 Unit = Literal["hour", "day", "week", "month", "quarter", "year"]
-HOUR: Final = 3_600_000
-DAY: Final = 24 * HOUR
-_CALENDAR: Final[Mapping[str, Unit]] = {
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
+_CALENDAR_UNITS: Final[Mapping[str, Unit]] = {
     "1h": "hour", "hour": "hour", "1d": "day", "day": "day", "1w": "week", "week": "week", "1M": "month",
     "month": "month", "1q": "quarter", "quarter": "quarter", "1y": "year", "year": "year",
 }  # fmt: skip
-_FIXED: Final = re.compile(r"([1-9]\d{0,4})([hd])")
-_MONTHS: Final[Mapping[str | None, int]] = {"month": 1, "quarter": 3, "year": 12}
-_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIXED_LENGTH: Final = re.compile(r"([1-9]\d{0,4})([hd])")
+_MONTHS_PER_UNIT: Final[Mapping[str | None, int]] = {"month": 1, "quarter": 3, "year": 12}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A unit of the calendar, or a fixed number of milliseconds."""
+    """A calendar unit, or a fixed number of milliseconds."""
 
     unit: Unit | None = None
-    fixed: int = 0
+    """Calendar unit; None for a fixed length."""
+    fixed_ms: int = 0
+    """Fixed length; 0 for a calendar unit."""
 
     @classmethod
-    def calendar(cls, written: str) -> Interval:
-        if written not in _CALENDAR:
-            raise BadParameter(
-                f"{written!r} is no calendar interval", fix="use hour, day, week, month, quarter or year"
-            )
-        return cls(_CALENDAR[written])
+    def from_calendar_unit(cls, text: str) -> Interval:
+        """Parse a calendar interval such as ``month`` or ``1M``; raise BadParameter for anything else."""
+        if text not in _CALENDAR_UNITS:
+            raise BadParameter(f"{text!r} is no calendar interval", fix="use hour, day, week, month, quarter or year")
+        return cls(_CALENDAR_UNITS[text])
 
     @classmethod
-    def of_length(cls, written: str) -> Interval:
-        found = _FIXED.fullmatch(written)
-        if not found:
-            raise BadParameter(f"{written!r} is no fixed interval", fix="write hours or days, such as 12h or 30d")
-        return cls(fixed=int(found[1]) * (HOUR if found[2] == "h" else DAY))
+    def from_fixed_length(cls, text: str) -> Interval:
+        """Parse a number of hours or days such as ``12h``; raise BadParameter for anything else."""
+        match = _FIXED_LENGTH.fullmatch(text)
+        if not match:
+            raise BadParameter(f"{text!r} is no fixed interval", fix="write hours or days, such as 12h or 30d")
+        return cls(fixed_ms=int(match[1]) * (HOUR_MS if match[2] == "h" else DAY_MS))
 
     @property
-    def grain(self) -> int:
-        """Milliseconds of which every bucket is made whole."""
-        return self.fixed or (HOUR if self.unit == "hour" else DAY)
+    def grain_ms(self) -> int:
+        """Milliseconds of the coarsest fixed interval of which every bucket is a multiple."""
+        return self.fixed_ms or (HOUR_MS if self.unit == "hour" else DAY_MS)
 
-    def start(self, at: int) -> int:
-        """The first millisecond of the bucket that holds the moment."""
-        if self.unit in _MONTHS:
-            moment, months = _FIRST + timedelta(milliseconds=at), _MONTHS[self.unit]
+    def bucket_start(self, timestamp: int) -> int:
+        """Return the first millisecond of the bucket that contains the timestamp."""
+        if self.unit in _MONTHS_PER_UNIT:
+            moment, months = _EPOCH + timedelta(milliseconds=timestamp), _MONTHS_PER_UNIT[self.unit]
             first = (moment.month - 1) // months * months + 1
-            return _millis(datetime(moment.year, first, 1, tzinfo=UTC))
+            return _to_millis(datetime(moment.year, first, 1, tzinfo=UTC))
         if self.unit == "week":  # weeks begin on Monday, and 1970 did on a Thursday
-            return (at + 3 * DAY) // (7 * DAY) * (7 * DAY) - 3 * DAY
-        return at // self.grain * self.grain
+            return (timestamp + 3 * DAY_MS) // (7 * DAY_MS) * (7 * DAY_MS) - 3 * DAY_MS
+        return timestamp // self.grain_ms * self.grain_ms
 
-    def after(self, start: int) -> int:
-        """The first millisecond of the bucket after the one that starts here."""
-        if self.unit in _MONTHS:
-            return self.start(start + (_MONTHS[self.unit] * 31) * DAY)
-        return start + (7 * DAY if self.unit == "week" else self.grain)
+    def next_bucket_start(self, start: int) -> int:
+        """Return the first millisecond of the bucket after the one that begins at ``start``."""
+        if self.unit in _MONTHS_PER_UNIT:
+            return self.bucket_start(start + (_MONTHS_PER_UNIT[self.unit] * 31) * DAY_MS)
+        return start + (7 * DAY_MS if self.unit == "week" else self.grain_ms)
 
-    def fold(self, counts: Mapping[int, int]) -> dict[int, int]:
-        """Counts by grain as counts by bucket, in the order of time."""
+    def merge_into_buckets(self, counts: Mapping[int, int]) -> dict[int, int]:
+        """Merge counts by grain into counts by bucket, in chronological order."""
         out: dict[int, int] = {}
-        for at in sorted(counts):
-            start = self.start(at)
-            out[start] = out.get(start, 0) + counts[at]
+        for timestamp in sorted(counts):
+            start = self.bucket_start(timestamp)
+            out[start] = out.get(start, 0) + counts[timestamp]
         return out
 
-    def filled(self, counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-        """Every bucket from the first to the last, empty ones included."""
+    def fill_empty_buckets(self, counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+        """Iterate over (start, count) from the first bucket to the last, empty ones included."""
         if not counts:
             return
-        at, last = min(counts), max(counts)
-        yield at, counts[at]
-        while at < last:
-            at = self.after(at)
-            yield at, counts.get(at, 0)
+        start, last = min(counts), max(counts)
+        yield start, counts[start]
+        while start < last:
+            start = self.next_bucket_start(start)
+            yield start, counts.get(start, 0)
 
 
-def iso(at: int) -> str:
-    """As Elasticsearch writes it."""
-    return (_FIRST + timedelta(milliseconds=at)).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+def format_timestamp(timestamp: int) -> str:
+    """Format a timestamp like Elasticsearch, e.g. ``2011-03-14T00:00:00.000Z``."""
+    return (_EPOCH + timedelta(milliseconds=timestamp)).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def _millis(moment: datetime) -> int:
-    return (moment - _FIRST) // timedelta(milliseconds=1)
+def _to_millis(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

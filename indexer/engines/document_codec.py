@@ -1,6 +1,6 @@
-"""An analysed document as plain JSON values and back, the same for every engine.
+"""Encode analysed documents as JSON and decode them, the same for every engine.
 
-Weights are kept in single precision, which is what an engine computes scores in.
+Weights are stored in single precision, which is what engines compute scores in.
 """
 
 from __future__ import annotations
@@ -16,88 +16,88 @@ import numpy as np
 import orjson
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.lazy_documents import StoredSalient
+from indexer.engines.lazy_documents import LazySalientPhrases
 from indexer.errors import BadInput
-from indexer.identifiers import check_id, clean
+from indexer.identifiers import check_document_id, replace_surrogates
 
 
-def pack(analysed: AnalysedDocument) -> dict[str, Any]:
+def pack_document(analysed: AnalysedDocument) -> dict[str, Any]:
+    """Return the document as JSON values; weights become base64 of little-endian float32."""
     return {
-        **analysed.document.plain(),
+        **analysed.document.to_dict(),
         "tokens": analysed.tokens,
         "phrases": list(analysed.phrases),
         "weights": base64.b64encode(np.array(analysed.weights, dtype="<f4").tobytes()).decode("ascii"),
-        "salient": [[s.phrase, s.salience, s.count, s.at] for s in analysed.salient],
+        "salient": [[s.phrase, s.salience, s.count, s.spans] for s in analysed.salient],
         "degree": analysed.degree,
         "version": analysed.version,
     }
 
 
-def unpack(packed: Mapping[str, Any]) -> AnalysedDocument:
+def unpack_document(packed: Mapping[str, Any]) -> AnalysedDocument:
+    """Return the document that ``pack_document`` encoded."""
     return AnalysedDocument(
-        document=Document.of_plain(packed),
+        document=Document.from_dict(packed),
         tokens=packed["tokens"],
         phrases=tuple(packed["phrases"]),
-        weights=_weights(packed["weights"]),
-        salient=StoredSalient(packed["salient"]),
+        weights=_decode_weights(packed["weights"]),
+        salient=LazySalientPhrases(packed["salient"]),
         degree=packed["degree"],
         version=packed["version"],
     )
 
 
-def _weights(packed: str) -> tuple[float, ...]:
+def _decode_weights(packed: str) -> tuple[float, ...]:
     data = binascii.a2b_base64(packed)
     return struct.unpack(f"<{len(data) // 4}f", data)
 
 
-def to_json(
-    analysed: AnalysedDocument, form: Callable[[AnalysedDocument], dict[str, Any]] = pack
+def document_to_json(
+    analysed: AnalysedDocument, to_fields: Callable[[AnalysedDocument], dict[str, Any]] = pack_document
 ) -> tuple[AnalysedDocument, bytes]:
-    """The document as it will be read back, and the bytes of its form; raises BadInput for one that cannot be stored.
+    """Return the document as it will be read back, and the JSON bytes of ``to_fields`` of it.
 
-    Broken Unicode (a lone surrogate) is replaced, one character for one, so that offsets still fit.
+    Lone surrogates are replaced, one character for one, so that offsets stay valid. Raises BadInput for a document
+    that cannot be stored.
     """
-    check_id(analysed.document.id)
+    check_document_id(analysed.document.id)
     if len(analysed.weights) != len(analysed.phrases):
         raise BadInput(f"document {analysed.document.id!r} has phrases without weights", fix="analyse it again")
     try:
-        return analysed, orjson.dumps(form(analysed))
+        return analysed, orjson.dumps(to_fields(analysed))
     except (TypeError, UnicodeEncodeError):
         pass
-    whole = _mend_document(analysed)
+    repaired = _repair_unicode(analysed)
     try:
-        return whole, orjson.dumps(form(whole))
+        return repaired, orjson.dumps(to_fields(repaired))
     except TypeError as error:
         raise BadInput(
             f"document {analysed.document.id!r} cannot be stored as JSON: {error}", fix="keep plain values in extra"
         ) from None
 
 
-def from_json(data: bytes) -> AnalysedDocument:
-    return unpack(orjson.loads(data))
+def document_from_json(data: bytes) -> AnalysedDocument:
+    """Return the document from the bytes of ``document_to_json``."""
+    return unpack_document(orjson.loads(data))
 
 
-def may_read(acl: tuple[str, ...] | list[str], groups: frozenset[str] | None) -> bool:
-    return groups is None or not acl or not groups.isdisjoint(acl)
-
-
-def _mend_document(analysed: AnalysedDocument) -> AnalysedDocument:
-    fields = _mend(asdict(analysed.document))
+def _repair_unicode(analysed: AnalysedDocument) -> AnalysedDocument:
+    fields = _repair_value(asdict(analysed.document))
     fields["acl"] = tuple(fields["acl"])
     return replace(
         analysed,
         document=Document(**fields),
-        tokens=_mend(analysed.tokens),
-        phrases=tuple(_mend(list(analysed.phrases))),
-        salient=tuple(replace(s, phrase=_mend(s.phrase)) for s in analysed.salient),
+        tokens=_repair_value(analysed.tokens),
+        phrases=tuple(_repair_value(list(analysed.phrases))),
+        salient=tuple(replace(s, phrase=_repair_value(s.phrase)) for s in analysed.salient),
     )
 
 
-def _mend(value: Any) -> Any:
+def _repair_value(value: Any) -> Any:
     if isinstance(value, str):
-        return clean(value)
+        return replace_surrogates(value)
     if isinstance(value, Mapping):
-        return {str(_mend(key)): _mend(item) for key, item in value.items()}
+        return {str(_repair_value(key)): _repair_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_mend(item) for item in value]
+        return [_repair_value(item) for item in value]
     return value

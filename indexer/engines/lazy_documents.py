@@ -1,83 +1,261 @@
-"""The salient phrases of a stored document, made into objects only when looked at.
+"""Documents that are decoded only as far as they are read, for comparisons of large sets.
 
-A comparison of two sets reads a hundred thousand of them and shows the places of a few dozen. Kept as bytes, the rest
-is nothing that the garbage collector has to go through.
+A comparison of two sets of 1,000 documents needs the words, edges and salience of every document, but shows the text
+of a handful and the spans of a few dozen phrases. ``DocumentColumns`` gives the first as arrays over many documents,
+``LazyDocument`` reads the stored document when another field is asked for, and ``LazySalientPhrases`` keeps the salient
+phrases of a stored document as JSON, which the garbage collector need not visit, until one of them is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import starmap
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
-from indexer.documents import Salient
+from indexer.documents import AnalysedDocument, Document, SalientPhrase
+
+Positions = NDArray[np.int64]
+"""Positions of documents in their DocumentColumns, shape (documents,)."""
 
 
-class StoredSalient(Sequence[Salient]):
-    """Equal to a tuple of the same ones."""
+class EncodedLines(NamedTuple):
+    """Words of several documents as ids, one document after another."""
 
-    __slots__ = ("_packed", "_places", "_unpacked", "phrases", "salience")
+    word_ids: NDArray[np.int64]
+    """Word ids of the epoch's model, with -1 after the last word of each line; shape (words + lines,)."""
+    word_counts: NDArray[np.int64]
+    """Words of each document, shape (documents,)."""
+
+
+class PhraseWeights(NamedTuple):
+    """Phrases of several documents with a number each, one document after another, in the order stored."""
+
+    rows: NDArray[np.int64]
+    """Row of each phrase in the phrase graph, shape (phrases of all documents,)."""
+    values: NDArray[np.float64]
+    """BM25 or salience of each phrase, shape (phrases of all documents,)."""
+    counts: NDArray[np.int64]
+    """Phrases of each document, shape (documents,)."""
+
+
+class DocumentColumns(ABC):
+    """Column access to many documents of one epoch, addressed by position."""
+
+    @abstractmethod
+    def get_lines(self, positions: Positions) -> EncodedLines:
+        """Return the words of each document."""
+
+    @abstractmethod
+    def get_edges(self, positions: Positions) -> PhraseWeights:
+        """Return the phrases of each document with their BM25."""
+
+    @abstractmethod
+    def get_salience(self, positions: Positions) -> PhraseWeights:
+        """Return the salient phrases of each document with their salience."""
+
+    @abstractmethod
+    def find_row(self, phrase: str) -> int | None:
+        """Return the row of a phrase in the phrase graph, or None if no document has the phrase."""
+
+    @abstractmethod
+    def get_phrase(self, row: int) -> str:
+        """Return the phrase of a row."""
+
+    @abstractmethod
+    def get_tokens(self, position: int) -> str:
+        """Return the tokens of a document, as ``AnalysedDocument.tokens``."""
+
+    @abstractmethod
+    def read_document(self, position: int) -> AnalysedDocument:
+        """Read a document from the store, with all its fields."""
+
+
+class LazyDocument(AnalysedDocument):
+    """An analysed document that reads tokens, phrases, weights and salient phrases when they are asked for."""
+
+    __slots__ = ("_degree", "_document", "_tokens", "_version", "columns", "position")
+    __setattr__ = object.__setattr__  # the base class is frozen, which would forbid __init__ as well
+
+    def __init__(
+        self, columns: DocumentColumns, position: int, id: str, acl: tuple[str, ...], degree: float, version: str
+    ) -> None:
+        self.columns = columns
+        self.position = position
+        self._document = _LazyContent(columns, position, id, acl)
+        self._degree = degree
+        self._version = version
+        self._tokens: str | None = None
+
+    @property
+    def document(self) -> Document:
+        return self._document
+
+    @property
+    def degree(self) -> float:
+        return self._degree
+
+    @property
+    def version(self) -> str:
+        return self._version
+
+    @property
+    def tokens(self) -> str:
+        if self._tokens is None:  # asked for again by each phrase that is located
+            self._tokens = self.columns.get_tokens(self.position)
+        return self._tokens
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        return self.columns.read_document(self.position).phrases
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        return self.columns.read_document(self.position).weights
+
+    @property
+    def salient(self) -> Sequence[SalientPhrase]:
+        return self.columns.read_document(self.position).salient
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnalysedDocument) and _has_equal_fields(self, other, AnalysedDocument)
+
+    __hash__ = None  # type: ignore[assignment]  # as a document's facets have none
+
+
+class _LazyContent(Document):
+    """The document of a LazyDocument: id and acl are known, the other fields are read when they are asked for."""
+
+    __slots__ = ("_acl", "_id", "columns", "position")
+    __setattr__ = object.__setattr__
+
+    def __init__(self, columns: DocumentColumns, position: int, id: str, acl: tuple[str, ...]) -> None:
+        self.columns = columns
+        self.position = position
+        self._id = id
+        self._acl = acl
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def acl(self) -> tuple[str, ...]:
+        return self._acl
+
+    def _read(self) -> Document:
+        return self.columns.read_document(self.position).document
+
+    @property
+    def title(self) -> str:
+        return self._read().title
+
+    @property
+    def text(self) -> str:
+        return self._read().text
+
+    @property
+    def date(self) -> str | None:
+        return self._read().date
+
+    @property
+    def url(self) -> str | None:
+        return self._read().url
+
+    @property
+    def facets(self) -> Mapping[str, Sequence[str]]:
+        return self._read().facets
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        return self._read().extra
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and _has_equal_fields(self, other, Document)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _has_equal_fields(left: object, right: object, kind: type[Any]) -> bool:
+    return all(getattr(left, field.name) == getattr(right, field.name) for field in fields(kind))
+
+
+def find_shared_columns(documents: Sequence[AnalysedDocument]) -> tuple[DocumentColumns, Positions] | None:
+    """Return the columns that all documents belong to and their positions, or None if they do not share any."""
+    lazy = [document for document in documents if isinstance(document, LazyDocument)]
+    if len(lazy) < len(documents) or len({document.columns for document in lazy}) != 1:
+        return None
+    return lazy[0].columns, np.array([document.position for document in lazy], dtype=np.int64)
+
+
+class LazySalientPhrases(Sequence[SalientPhrase]):
+    """The salient phrases of a stored document; equal to a tuple of equal phrases."""
+
+    __slots__ = ("_decoded_rows", "_encoded_rows", "_spans", "phrases", "salience")
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
-        """``rows`` as ``codec.pack`` writes them: phrase, salience, count, places."""
+        """``rows``: phrase, salience, count and spans of each, as ``document_codec`` stores them."""
         self.phrases: tuple[str, ...] = tuple([row[0] for row in rows])
         self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
-        self._packed = orjson.dumps(rows)
-        self._unpacked: list[list[Any]] | None = None
-        self._places: dict[str, tuple[tuple[str, int, int], ...]] = {}
+        self._encoded_rows = orjson.dumps(rows)
+        self._decoded_rows: list[list[Any]] | None = None
+        self._spans: dict[str, tuple[tuple[str, int, int], ...]] = {}
 
     def __len__(self) -> int:
         return len(self.phrases)
 
     @overload
-    def __getitem__(self, at: int) -> Salient: ...
+    def __getitem__(self, index: int) -> SalientPhrase: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[Salient, ...]: ...
-    def __getitem__(self, at: int | slice) -> Salient | tuple[Salient, ...]:
-        rows = self._rows()[at]
-        return tuple(starmap(_salient, rows)) if isinstance(at, slice) else _salient(*rows)
+    def __getitem__(self, index: slice) -> tuple[SalientPhrase, ...]: ...
+    def __getitem__(self, index: int | slice) -> SalientPhrase | tuple[SalientPhrase, ...]:
+        rows = self._load_rows()[index]
+        return tuple(starmap(_build_salient, rows)) if isinstance(index, slice) else _build_salient(*rows)
 
-    def __iter__(self) -> Iterator[Salient]:
-        return starmap(_salient, self._rows())
+    def __iter__(self) -> Iterator[SalientPhrase]:
+        return starmap(_build_salient, self._load_rows())
 
-    def places(self, phrase: str) -> tuple[tuple[str, int, int], ...]:
-        """Where a phrase stands, if it is one of them; an answer asks for the same ones several times."""
+    def get_spans(self, phrase: str) -> tuple[tuple[str, int, int], ...]:
+        """Return the first spans of a phrase, none if it is not salient; cached, as an answer asks several times."""
         if phrase not in self.phrases:
             return ()
-        found = self._places.get(phrase)
-        if found is None:
-            found = self._places[phrase] = tuple(map(tuple, self._rows()[self.phrases.index(phrase)][3]))
-        return found
+        spans = self._spans.get(phrase)
+        if spans is None:
+            spans = self._spans[phrase] = tuple(map(tuple, self._load_rows()[self.phrases.index(phrase)][3]))
+        return spans
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]  # as Salient has none
+    __hash__ = None  # type: ignore[assignment]  # as SalientPhrase has none
 
     def __repr__(self) -> str:
         return repr(tuple(self))
 
-    def _rows(self) -> list[list[Any]]:
-        if self._unpacked is None:
-            self._unpacked = orjson.loads(self._packed)
-        return self._unpacked
+    def _load_rows(self) -> list[list[Any]]:
+        if self._decoded_rows is None:
+            self._decoded_rows = orjson.loads(self._encoded_rows)
+        return self._decoded_rows
 
 
-def _salient(phrase: str, salience: float, count: int, at: Sequence[Sequence[Any]]) -> Salient:
-    return Salient(phrase, salience, count, tuple(map(tuple, at)))
+def _build_salient(phrase: str, salience: float, count: int, spans: Sequence[Sequence[Any]]) -> SalientPhrase:
+    return SalientPhrase(phrase, salience, count, tuple(map(tuple, spans)))
 
 
-def weighed(salient: Sequence[Salient]) -> Iterable[tuple[str, float]]:
-    """Each phrase with its salience."""
-    if isinstance(salient, StoredSalient):
+def get_phrase_salience(salient: Sequence[SalientPhrase]) -> Iterable[tuple[str, float]]:
+    """Return each phrase with its salience, without decoding anything else of it."""
+    if isinstance(salient, LazySalientPhrases):
         return zip(salient.phrases, salient.salience, strict=True)
     return [(one.phrase, one.salience) for one in salient]
 
 
-def first_places(salient: Sequence[Salient], phrase: str) -> Sequence[tuple[str, int, int]]:
-    """Where the phrase stands, if it is one of them."""
-    if isinstance(salient, StoredSalient):
-        return salient.places(phrase)
-    return next((one.at for one in salient if one.phrase == phrase), ())
+def find_first_spans(salient: Sequence[SalientPhrase], phrase: str) -> Sequence[tuple[str, int, int]]:
+    """Return the first spans (field, start, end) of a phrase, none if it is not among the salient ones."""
+    if isinstance(salient, LazySalientPhrases):
+        return salient.get_spans(phrase)
+    return next((one.spans for one in salient if one.phrase == phrase), ())

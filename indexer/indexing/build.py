@@ -1,15 +1,14 @@
-"""The build pipeline: documents in, a new epoch of an index out.
+"""The build pipeline: from documents to a new epoch of an index.
 
     collect -> mine -> analyse -> write -> commit
 
-Nothing is visible before the commit and nothing outlives a process that is killed, so running the
-same command again gives what an undisturbed run would have given. Content and settings that the
-current epoch already has are not built again.
+Nothing is visible before the commit and nothing of a killed process remains, so running the same
+command again has the result of an undisturbed run. If the current epoch already has the same content
+and settings, nothing is built.
 """
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import os
@@ -21,73 +20,75 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from indexer import __version__
-from indexer.documents import PAIR, Document
-from indexer.engines.attachment import SETTING, Attached
-from indexer.engines.base import Build, Engine, IndexInfo
+from indexer.defaults import DEFAULT_K, DEFAULT_MU
+from indexer.documents import PAIR_SEPARATOR, Document
+from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
+from indexer.engines.base import Build, Engine
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import BadInput, CorruptIndex, UnknownIndex, UnsupportedVersion
 from indexer.identifiers import check_index_name
 from indexer.progress import Progress, no_progress
 from indexer.readers.rejects import Rejects
 from indexer.records import NO_TEXT
-from indexer.runtime.document_spool import Spool
+from indexer.runtime.document_spool import DocumentSpool
+from indexer.runtime.memory import gc_relaxed
 
 if TYPE_CHECKING:
-    from indexer.mining.mined_batches import Kept
+    from indexer.mining.mined_batches import MinedBatches
     from indexer.model.phrase_model import PhraseModel
     from indexer.settings import Settings
 
 
-_OBJECTS = 200_000
-"""New objects after which a build looks for unreachable ones: more than a batch of documents has."""
-
-
 @dataclass(frozen=True, slots=True)
-class Analysis:
-    """How the documents of an index are analysed; kept with it, so that a refresh does the same."""
+class AnalysisOptions:
+    """How the documents of an index are analysed; stored in it by field name, so that a refresh does the same."""
 
     language: str = "en"
     min_support: int = 0
-    """0: scaled with the size of the corpus."""
-    k: int = 30
-    mu: float = 3.0
+    """Times a phrase must occur; 0 scales it with the size of the corpus."""
+    k: int = DEFAULT_K
+    mu: float = DEFAULT_MU
 
     @classmethod
-    def of(cls, settings: Settings) -> Analysis:
+    def from_settings(cls, settings: Settings) -> AnalysisOptions:
         return cls(settings.language, settings.min_support, settings.k, settings.mu)
 
     @classmethod
-    def of_index(cls, info: IndexInfo) -> Analysis:
-        asked = info.settings.get("asked")
-        return cls(**asked) if isinstance(asked, Mapping) else cls()
+    def from_index(cls, info: IndexInfo) -> AnalysisOptions:
+        """Return the options that an index was built with."""
+        options = info.settings.get("asked")
+        return cls(**options) if isinstance(options, Mapping) else cls()
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build made."""
+    """Result of a build; printed as JSON by field name."""
 
     index: str
     epoch: str
     documents: int
     phrases: int
     pairs: int
-    """Of the phrases, how many are pairs."""
+    """Phrases that are pairs; they count among ``phrases`` too."""
     edges: int
     rejects: int
     seconds: Mapping[str, float]
-    """Of each stage."""
+    """Stage -> duration."""
     unchanged: bool = False
-    """The current epoch was made from the same content; nothing was built."""
+    """Whether nothing was built, because the current epoch has the same content."""
 
     def to_dict(self) -> dict[str, object]:
         return asdict(self)
 
 
 @dataclass
-class _Clock:
+class _StageTimer:
+    """Durations of the stages of a build."""
+
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def measure(self, name: str) -> Iterator[None]:
         start = time.perf_counter()
         try:
             yield
@@ -99,78 +100,77 @@ def build_index(
     documents: Iterable[Document],
     engine: Engine,
     index: str,
-    analysis: Analysis | None = None,
+    analysis: AnalysisOptions | None = None,
     progress: Progress = no_progress,
     *,
     rejects: Rejects | None = None,
     processes: int = 0,
     force: bool = False,
-    attached: Attached | None = None,
+    attachment: Attachment | None = None,
 ) -> BuildReport:
-    """Make the documents the new epoch of ``index``; raises BadInput when there is none.
+    """Build a new epoch of ``index`` from the documents and make it the current one.
 
-    ``rejects`` is what the documents' reader writes to; ``processes`` 0 means one a core;
-    ``force`` builds even what is there already; ``attached`` is the index they come from.
+    ``rejects`` are those of the documents' reader, for the report. ``processes``: 0 means one a core. ``force`` builds
+    also if the content is the same as now. ``attachment`` describes the index that the documents come from.
+    Raise BadInput if there are no documents, IndexBusy if another process writes the index.
     """
     check_index_name(index)
-    engine.version()  # an engine that cannot be reached is told before the reading, not after
-    analysis = analysis or Analysis()
-    clock = _Clock()
-    # The build comes first: who cannot write is told at once, and nobody adds what a refresh would miss.
-    with engine.build(index) as build, Spool() as spool, _seldom_collecting():
-        with clock.stage("collect"):
+    engine.get_version()  # fails before the documents are read if the engine does not answer
+    analysis = analysis or AnalysisOptions()
+    timer = _StageTimer()
+    # The build starts first: it fails at once if the index cannot be written, and no document can be added that
+    # a refresh would miss.
+    with engine.start_build(index) as build, DocumentSpool() as spool, gc_relaxed():
+        with timer.measure("collect"):
             spool.fill(documents, progress)
         _require_documents(spool, rejects)
-        current = current_info(engine, index)
-        epoch = _epoch_name(spool, analysis, current, attached)
-        if current and not force and _same_content(current, epoch):
-            return _report(index, current, rejects, clock, unchanged=True)
-        made = _Made(index, epoch, analysis, attached)
-        info = _fill(build, spool, made, progress, clock, processes or (os.cpu_count() or 1))
-    return _report(index, info, rejects, clock)
+        current = get_current_info(engine, index)
+        epoch = _make_epoch_name(spool, analysis, current, attachment)
+        if current and not force and _has_same_content(current, epoch):
+            return _make_report(index, current, rejects, timer, unchanged=True)
+        plan = EpochPlan(index, epoch, analysis, attachment)
+        info = _build_epoch(build, spool, plan, progress, timer, processes or (os.cpu_count() or 1))
+    return _make_report(index, info, rejects, timer)
 
 
-def current_info(engine: Engine, index: str) -> IndexInfo | None:
-    """What is there now; None for an index that is not there, or that only building it again can mend."""
+def get_current_info(engine: Engine, index: str) -> IndexInfo | None:
+    """Return the info of the current epoch; None if there is no index, or one that only a build can repair."""
     try:
-        return engine.open(index).info
+        return engine.open_reader(index).info
     except (UnknownIndex, CorruptIndex, UnsupportedVersion):
         return None
 
 
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """No document refers to itself: looking for what does, as often as Python would, took a sixth of the analysis."""
-    usual = gc.get_threshold()
-    gc.set_threshold(_OBJECTS, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-
-
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """What an epoch is called and how it is made."""
+class EpochPlan:
+    """Name and options of an epoch to be built."""
 
     index: str
     epoch: str
-    analysis: Analysis
-    attached: Attached | None
+    analysis: AnalysisOptions
+    attachment: Attachment | None
 
-    def settings(self, model: PhraseModel) -> dict[str, object]:
-        out = {**model.settings, "asked": asdict(self.analysis), "pairs": sum(PAIR in name for name in model.phrases)}
-        return out | ({SETTING: self.attached.to_setting()} if self.attached else {})
+    def make_settings(self, model: PhraseModel) -> dict[str, object]:
+        """Return the settings that are stored with the epoch."""
+        settings = {
+            **model.settings,
+            "asked": asdict(self.analysis),
+            "pairs": sum(PAIR_SEPARATOR in name for name in model.phrases),
+        }
+        return settings | ({ATTACHMENT_SETTING: self.attachment.to_setting()} if self.attachment else {})
 
 
-def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _Clock, processes: int) -> IndexInfo:
-    """Mine, analyse, write, commit."""
-    from indexer.analysis.analyzer import Analyser, mine
+def _build_epoch(
+    build: Build, spool: DocumentSpool, plan: EpochPlan, progress: Progress, timer: _StageTimer, processes: int
+) -> IndexInfo:
+    """Mine the phrase model, analyse and write the documents, commit."""
+    from indexer.analysis.analyzer import Analyzer
+    from indexer.mining.pipeline import mine_model
 
-    analysis = made.analysis
-    kept: list[Kept] = []
-    with clock.stage("mine"):
-        model = mine(
+    analysis = plan.analysis
+    mined_batches: list[MinedBatches] = []
+    with timer.measure("mine"):
+        model = mine_model(
             spool,
             language=analysis.language,
             min_support=analysis.min_support or None,
@@ -179,32 +179,34 @@ def _fill(build: Build, spool: Spool, made: _Made, progress: Progress, clock: _C
             processes=processes,
             total=spool.count,
             progress=progress,
-            keeping=kept.append,
+            on_batches_mined=mined_batches.append,
         )
-    with clock.stage("analyse and write"):
-        analyser = Analyser(model)
+    with timer.measure("analyse and write"):
+        analyser = Analyzer(model)
         build.write_prepared(
-            analyser.prepare_kept(kept[0], spool, build.prepare, processes=processes, progress=progress)
+            analyser.prepare_mined(
+                mined_batches[0], spool, build.prepare_document, processes=processes, progress=progress
+            )
         )
     info = IndexInfo(
-        name=made.index,
-        epoch=made.epoch,
+        name=plan.index,
+        epoch=plan.epoch,
         documents=spool.count,
         phrases=len(model.phrases),
-        edges=int(str(model.settings.get("edges", 0))),
+        edges=model.settings.get("edges", 0),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=made.settings(model),
+        settings=plan.make_settings(model),
     )
-    with clock.stage("commit"):
+    with timer.measure("commit"):
         build.commit(model, info)
     return info
 
 
-def _require_documents(spool: Spool, rejects: Rejects | None) -> None:
+def _require_documents(spool: DocumentSpool, rejects: Rejects | None) -> None:
     if spool.count:
         return
     if rejects and rejects.count:
-        first, listed = rejects.first[0], f", see {rejects.path}" if rejects.path else ""
+        first, listed = rejects.examples[0], f", see {rejects.path}" if rejects.path else ""
         raise BadInput(
             f"none of {rejects.count:,} records could be taken{listed}; the first ({first.source}, line {first.line}): "
             f"{first.reason}",
@@ -213,21 +215,22 @@ def _require_documents(spool: Spool, rejects: Rejects | None) -> None:
     raise BadInput("there are no documents", fix="name files or a folder that hold some")
 
 
-def _epoch_name(spool: Spool, analysis: Analysis, current: IndexInfo | None, attached: Attached | None) -> str:
-    """A running number, and a hash of all that the epoch is made from."""
-    parts = [spool.content(), asdict(analysis), __version__, *([attached.to_setting()] if attached else [])]
-    made_from = json.dumps(parts, sort_keys=True)
-    digest = hashlib.sha256(made_from.encode()).hexdigest()[:12]
+def _make_epoch_name(
+    spool: DocumentSpool, analysis: AnalysisOptions, current: IndexInfo | None, attachment: Attachment | None
+) -> str:
+    """Return a running number and a hash of everything the epoch is built from."""
+    parts = [spool.content_hash(), asdict(analysis), __version__, *([attachment.to_setting()] if attachment else [])]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     number = int(current.epoch.partition("-")[0]) + 1 if current and current.epoch.partition("-")[0].isdigit() else 1
     return f"{number}-{digest}"
 
 
-def _same_content(current: IndexInfo, epoch: str) -> bool:
+def _has_same_content(current: IndexInfo, epoch: str) -> bool:
     return current.drift == 0 and current.epoch.partition("-")[2] == epoch.partition("-")[2]
 
 
-def _report(
-    index: str, info: IndexInfo, rejects: Rejects | None, clock: _Clock, *, unchanged: bool = False
+def _make_report(
+    index: str, info: IndexInfo, rejects: Rejects | None, timer: _StageTimer, *, unchanged: bool = False
 ) -> BuildReport:
     return BuildReport(
         index=index,
@@ -237,6 +240,6 @@ def _report(
         pairs=int(str(info.settings.get("pairs", 0))),
         edges=info.edges,
         rejects=rejects.count if rejects else 0,
-        seconds=dict(clock.seconds),
+        seconds=dict(timer.seconds),
         unchanged=unchanged,
     )

@@ -1,4 +1,4 @@
-"""The whole graph of an index as one file of arrays, for working on it elsewhere.
+"""Export of an index: its documents as JSON lines, or its whole graph as one file of arrays.
 
 ``graph.npz`` holds (``numpy.load(..., allow_pickle=False)``):
 
@@ -21,61 +21,64 @@ from typing import IO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.atomic_files import open_replacement
 from indexer.engines.base import Reader
 from indexer.errors import BadParameter
 from indexer.progress import Progress, no_progress
-from indexer.readers.jsonl import json_line
+from indexer.readers.jsonl import format_json_line
 
 Arrays = dict[str, NDArray[np.generic]]
 
 
 def export_graph(reader: Reader, path: Path, progress: Progress = no_progress) -> dict[str, int]:
-    """How many phrases, documents and edges were written."""
-    arrays = graph_arrays(reader, progress)
-    with _whole_file(path) as stream:
+    """Write the graph to ``path``; return the numbers of phrases, documents and edges.
+
+    Raise BadParameter if the file cannot be written.
+    """
+    arrays = build_graph_arrays(reader, progress)
+    with _open_output(path) as stream:
         np.savez_compressed(stream, allow_pickle=False, **arrays)
     sizes = {"phrases": "phrases", "documents": "ids", "edges": "weights"}
     return {name: len(arrays[array]) for name, array in sizes.items()}
 
 
 def export_documents(reader: Reader, path: Path, progress: Progress = no_progress) -> dict[str, int]:
-    """The documents as JSON lines that ``phrasecom index`` takes; gzipped for a name that ends in .gz."""
+    """Write the documents to ``path`` as JSON lines that ``phrasecom index`` reads; return their number.
+
+    A name that ends in .gz is gzipped. Raise BadParameter if the file cannot be written.
+    """
     count = 0
-    with _whole_file(path) as raw, _zipped(raw, path) as stream:
+    with _open_output(path) as file, _compress_if_gz(file, path) as stream:
         for count, analysed in enumerate(reader.scan(), start=1):
-            stream.write(json_line(analysed.document))
+            stream.write(format_json_line(analysed.document))
             if count % 500 == 0:
                 progress("export", count, reader.info.documents)
     return {"documents": count}
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is there when all of it is written, and not before."""
-    part = path.with_name(path.name + ".part")
+def _open_output(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that appears only when all of it is written."""
     try:
-        with part.open("wb") as stream:
+        with open_replacement(path) as stream:
             yield stream
-        part.replace(path)
     except OSError as error:
         raise BadParameter(
             f"cannot write {path}: {error.strerror}", fix="name a file in a folder you may write"
         ) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
-def _zipped(stream: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:
+def _compress_if_gz(stream: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:
     if path.suffix == ".gz":
-        return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile(fileobj=stream, mode="wb", mtime=0))
+        return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile(path.name, "wb", fileobj=stream, mtime=0))
     return nullcontext(stream)
 
 
-def graph_arrays(reader: Reader, progress: Progress = no_progress) -> Arrays:
-    """The arrays of the file, see the module's docstring."""
+def build_graph_arrays(reader: Reader, progress: Progress = no_progress) -> Arrays:
+    """Return the arrays of the file; the module's docstring describes them."""
     from scipy.sparse import csr_array
 
-    number = reader.model.phrase_ids
+    phrase_ids = reader.model.phrase_ids
     ids: list[str] = []
     rows: list[int] = []
     weights: list[float] = []
@@ -84,15 +87,15 @@ def graph_arrays(reader: Reader, progress: Progress = no_progress) -> Arrays:
     salience: list[float] = []
     for document in reader.scan():
         ids.append(document.document.id)
-        rows += [number[name] for name in document.phrases]
+        rows += [phrase_ids[name] for name in document.phrases]
         weights += document.weights
         starts.append(len(rows))
-        salient += [number[found.phrase] for found in document.salient]
-        salience += [found.salience for found in document.salient]
+        salient += [phrase_ids[phrase.phrase] for phrase in document.salient]
+        salience += [phrase.salience for phrase in document.salient]
         salient_starts.append(len(salient))
         if len(ids) % 500 == 0:
             progress("export", len(ids), reader.info.documents)
-    shape = (len(ids), len(number))
+    shape = (len(ids), len(phrase_ids))
     matrix = csr_array((np.array(weights), np.array(rows, dtype=np.int64), np.array(starts)), shape=shape)
     document_degree = np.asarray(matrix.sum(axis=1)).ravel()
     by_phrase = matrix.T.tocsr()

@@ -1,14 +1,15 @@
-"""What a running service must hear of a write: the names and values it keeps in Redis, and telling it from the shell.
+"""Notifications of a running service about writes: keys, values and lifetimes of its version cache in Redis.
 
-The service remembers each index's epoch and each document's version and acl, so that a cached answer
-costs the engine nothing. Whoever writes says so before (the documents are *unsettled*: ask the engine) and after
-(their new versions). A service that is not told notices by itself within a minute, when what it remembers expires.
+The service caches the epoch of each index and the version and acl of each document, so that a cached answer needs no
+request to the engine. A writer marks the documents as *unsettled* before the write (the service then reads the
+engine) and stores their new versions after it. Without notifications the service notices a write within a minute,
+when its entries expire.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,122 +21,133 @@ if TYPE_CHECKING:
     from indexer.settings import Settings
 
 KEY_PREFIX: Final = "{phrasecom}:"
-"""Before every key in Redis: one hash slot for all, so that a step may touch several keys on a cluster too."""
-EVENTS: Final = "events"
+"""Start of every key in Redis; the braces put all of them into one hash slot, so that scripts work on a cluster."""
+EVENTS_CHANNEL: Final = "events"
+"""Pub/sub channel, without the prefix; the message ``index NAME`` says that an index has changed."""
 UNSETTLED: Final = b""
-UNSETTLED_SECONDS: Final = 120.0
-EPOCH_SECONDS: Final = 5.0
-DOCUMENT_SECONDS: Final = 60.0
-RIGHTS_SECONDS: Final = 4.0
+"""Value of a document that is being written."""
+UNSETTLED_TTL_SECONDS: Final = 120.0
+EPOCH_TTL_SECONDS: Final = 5.0
+DOCUMENT_TTL_SECONDS: Final = 60.0
+ACL_TTL_SECONDS: Final = 4.0
+"""Lifetime of the entries that access of callers with limited groups is decided by."""
 _MISSING: Final = b"null"
-_SECONDS = 1.0
-"""A Redis that does not answer holds a command up this long, once."""
+_REDIS_TIMEOUT_SECONDS = 1.0
+"""How long a command waits, once, for a Redis that does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class DocumentVersion:
+    """Content version and acl of a document."""
+
     version: str
     acl: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, document: AnalysedDocument | Document) -> Version:
+    def from_document(cls, document: AnalysedDocument | Document) -> DocumentVersion:
         if isinstance(document, Document):
-            return cls(document.version(), tuple(document.acl))
+            return cls(document.compute_version(), tuple(document.acl))
         return cls(document.version, tuple(document.document.acl))
 
 
-class Audience(ABC):
-    """Who is told of writes; told before and after each."""
+class WriteListener(ABC):
+    """Notified before and after every write to an index."""
 
     @abstractmethod
-    def writing(self, index: str, epoch: str, ids: Sequence[str]) -> None:
+    def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
         """Call before the engine is written."""
 
     @abstractmethod
-    def wrote(self, index: str, epoch: str, documents: Mapping[str, Version | None]) -> None:
+    def after_write(self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None]) -> None:
         """Call when the write is visible; None for a document that was deleted."""
 
     @abstractmethod
-    def new_epoch(self, index: str, epoch: str | None) -> None:
+    def set_epoch(self, index: str, epoch: str | None) -> None:
         """Call when the index was rebuilt; None when it is gone."""
 
 
-class Service(Audience):
-    """A service that shares a Redis with us; one that cannot be reached is not waited for twice."""
+class RedisNotifier(WriteListener):
+    """Notifies a service through its Redis; after the first failure it does nothing more."""
 
     def __init__(self, url: str, prefix: str = KEY_PREFIX) -> None:
         import redis
 
-        self._failure = redis.RedisError
-        self._client = redis.Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
+        self._error_type = redis.RedisError
+        self._client = redis.Redis.from_url(
+            url, socket_timeout=_REDIS_TIMEOUT_SECONDS, socket_connect_timeout=_REDIS_TIMEOUT_SECONDS
+        )
         self._prefix = prefix
-        self.unreached: str | None = None
-        """Why it could not be told."""
+        self.failure: str | None = None
+        """Why the service could not be notified; None if it was."""
 
-    def writing(self, index: str, epoch: str, ids: Sequence[str]) -> None:
-        self._set(dict.fromkeys(document_names(index, epoch, ids), UNSETTLED), UNSETTLED_SECONDS)
+    def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
+        self._set_values(dict.fromkeys(document_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
 
-    def wrote(self, index: str, epoch: str, documents: Mapping[str, Version | None]) -> None:
-        for fresh, seconds in ((False, DOCUMENT_SECONDS), (True, RIGHTS_SECONDS)):
-            values = {document_name(index, epoch, id, fresh): pack(version) for id, version in documents.items()}
-            self._set(values, seconds)
-        self._publish(index)
+    def after_write(self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None]) -> None:
+        for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
+            values = {
+                document_key(index, epoch, id, is_acl): encode_version(version) for id, version in documents.items()
+            }
+            self._set_values(values, seconds)
+        self._publish_change(index)
 
-    def new_epoch(self, index: str, epoch: str | None) -> None:
+    def set_epoch(self, index: str, epoch: str | None) -> None:
         if epoch is None:
-            self._try(lambda: self._client.delete(self._name(epoch_name(index))))
+            self._run_step(lambda: self._client.delete(self._redis_key(epoch_key(index))))
         else:
-            self._set({epoch_name(index): epoch.encode()}, EPOCH_SECONDS)
-        self._publish(index)
+            self._set_values({epoch_key(index): epoch.encode()}, EPOCH_TTL_SECONDS)
+        self._publish_change(index)
 
     def close(self) -> None:
         self._client.close()
 
-    def _set(self, values: Mapping[str, bytes], seconds: float) -> None:
+    def _set_values(self, values: Mapping[str, bytes], seconds: float) -> None:
         def write() -> None:
             with self._client.pipeline(transaction=False) as pipe:
                 for name, value in values.items():
-                    pipe.set(self._name(name), value, px=int(seconds * 1000))
+                    pipe.set(self._redis_key(name), value, px=int(seconds * 1000))
                 pipe.execute()
 
-        self._try(write)
+        self._run_step(write)
 
-    def _publish(self, index: str) -> None:
-        self._try(lambda: self._client.publish(self._prefix + EVENTS, f"index {index}"))
+    def _publish_change(self, index: str) -> None:
+        self._run_step(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, f"index {index}"))
 
-    def _try(self, step: Any) -> None:
-        if self.unreached is None:
+    def _run_step(self, step: Callable[[], object]) -> None:
+        if self.failure is None:
             try:
                 step()
-            except (self._failure, OSError) as error:
-                self.unreached = str(error).partition("\n")[0][:200] or type(error).__name__
+            except (self._error_type, OSError) as error:
+                self.failure = str(error).partition("\n")[0][:200] or type(error).__name__
 
-    def _name(self, name: str) -> bytes:
+    def _redis_key(self, name: str) -> bytes:
         return (self._prefix + name).encode("utf-8", "surrogatepass")
 
 
-def audience_of(settings: Settings) -> Service:
-    """The service that shares the settings' Redis, if one runs."""
-    return Service(settings.redis_url.get_secret_value())
+def open_notifier(settings: Settings) -> RedisNotifier:
+    """Return a notifier of the service that uses the Redis of the settings, if one runs."""
+    return RedisNotifier(settings.redis_url.get_secret_value())
 
 
-def epoch_name(index: str) -> str:
+def epoch_key(index: str) -> str:
     return f"epoch:{index}"
 
 
-def document_name(index: str, epoch: str, id: str, fresh: bool) -> str:
-    """``fresh``: the entry that rights are judged by, which lives for seconds only."""
-    return f"{'acl' if fresh else 'doc'}:{index}:{epoch}:{id}"
+def document_key(index: str, epoch: str, id: str, is_acl: bool) -> str:
+    """Return the key of a document's version; ``is_acl`` for the short-lived entry that access is decided by."""
+    return f"{'acl' if is_acl else 'doc'}:{index}:{epoch}:{id}"
 
 
-def document_names(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
-    return [document_name(index, epoch, id, fresh) for id in ids for fresh in (False, True)]
+def document_keys(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
+    """Return both keys of every document."""
+    return [document_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
 
 
-def pack(version: Version | None) -> bytes:
+def encode_version(version: DocumentVersion | None) -> bytes:
+    """Return the value of a document's keys; ``version`` is None if there is no such document."""
     return _MISSING if version is None else orjson.dumps([version.version, list(version.acl)])
 
 
-def unpack(value: bytes) -> Version | None:
+def decode_version(value: bytes) -> DocumentVersion | None:
     parsed: list[Any] | None = orjson.loads(value)
-    return None if parsed is None else Version(parsed[0], tuple(parsed[1]))
+    return None if parsed is None else DocumentVersion(parsed[0], tuple(parsed[1]))

@@ -1,19 +1,19 @@
-"""Changing an index that is there: add documents, take some out, start a new epoch."""
+"""Updates of an existing index: add documents, delete some, start a new epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from indexer.documents import Document
-from indexer.engines.attachment import Attached
+from indexer.engines.attachment import Attachment
 from indexer.engines.base import Engine
 from indexer.errors import EpochChanged
-from indexer.indexing.build import Analysis, BuildReport, build_index
-from indexer.indexing.notifications import Audience, Version
+from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
+from indexer.indexing.notifications import DocumentVersion, WriteListener
 from indexer.progress import Progress, no_progress
-from indexer.runtime.document_spool import Spool
+from indexer.runtime.document_spool import DocumentSpool
 
-_TRIES = 3
+_MAX_TRIES = 3
 
 
 def add_documents(
@@ -23,45 +23,52 @@ def add_documents(
     progress: Progress = no_progress,
     *,
     processes: int = 1,
-    audience: Audience | None = None,
+    listener: WriteListener | None = None,
 ) -> int:
-    """Add or replace documents, analysed with the index's own phrase model. The number written."""
-    from indexer.analysis.analyzer import Analyser
+    """Add or replace documents, analysed with the phrase model of the index; return the number written.
 
-    engine.open(index)  # an index that is not there is told before the reading
-    with Spool() as spool:
+    Raise EpochChanged if the index is rebuilt again and again meanwhile.
+    """
+    from indexer.analysis.analyzer import Analyzer
+
+    engine.open_reader(index)  # fails before the documents are read if there is no index
+    with DocumentSpool() as spool:
         spool.fill(documents, progress)
-        for _ in range(_TRIES):
-            reader = engine.open(index)
-            if audience:
-                audience.writing(index, reader.info.epoch, [document.id for document in spool])
-            analysed = Analyser(reader.model).analyse_all(
+        for _ in range(_MAX_TRIES):
+            reader = engine.open_reader(index)
+            if listener:
+                listener.before_write(index, reader.info.epoch, [document.id for document in spool])
+            analysed = Analyzer(reader.model).analyse_all(
                 spool, processes=processes, total=spool.count, progress=progress
             )
-            written = engine.add(index, analysed)
-            if engine.open(index).info.epoch == reader.info.epoch:
-                if audience:
-                    audience.wrote(index, reader.info.epoch, {d.id: Version.of(d) for d in spool})
-                return written
-            # A refresh came between: these were analysed with the model of an epoch that is gone.
-    raise EpochChanged(f"index {index!r} was rebuilt {_TRIES} times meanwhile", fix="run it again")
+            count = engine.add_documents(index, analysed)
+            if engine.open_reader(index).info.epoch == reader.info.epoch:
+                if listener:
+                    listener.after_write(
+                        index, reader.info.epoch, {d.id: DocumentVersion.from_document(d) for d in spool}
+                    )
+                return count
+            # A refresh came between: the documents were analysed with the model of a former epoch.
+    raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times meanwhile", fix="run it again")
 
 
-def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, audience: Audience | None = None) -> int:
-    """Take documents out; the number that were there."""
-    epoch, wanted = engine.open(index).info.epoch, list(dict.fromkeys(ids))
-    if audience:
-        audience.writing(index, epoch, wanted)
-    deleted = engine.delete(index, wanted)
-    if audience:
-        audience.wrote(index, epoch, dict.fromkeys(wanted))
+def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None) -> int:
+    """Delete documents; return how many of them there were."""
+    epoch, unique_ids = engine.open_reader(index).info.epoch, list(dict.fromkeys(ids))
+    if listener:
+        listener.before_write(index, epoch, unique_ids)
+    deleted = engine.delete_documents(index, unique_ids)
+    if listener:
+        listener.after_write(index, epoch, dict.fromkeys(unique_ids))
     return deleted
 
 
 def refresh_index(engine: Engine, index: str, progress: Progress = no_progress, *, processes: int = 0) -> BuildReport:
-    """Mine again from the live documents and make that the new epoch."""
-    reader = engine.open(index)
+    """Build a new epoch from the documents that the index has now."""
+    reader = engine.open_reader(index)
     documents = (analysed.document for analysed in reader.scan())
-    analysis = Analysis.of_index(reader.info)
-    attached = Attached.of(reader.info)
-    return build_index(documents, engine, index, analysis, progress, processes=processes, force=True, attached=attached)
+    analysis = AnalysisOptions.from_index(reader.info)
+    attachment = Attachment.from_info(reader.info)
+    return build_index(
+        documents, engine, index, analysis, progress, processes=processes, force=True, attachment=attachment
+    )

@@ -1,1 +1,1 @@
-"""From tokens to phrases: mining, quality, segmentation, salience, and the model that is kept."""
+"""Mine a corpus into a phrase model: frequent patterns, their quality, acronyms, display forms (SegPhrase)."""

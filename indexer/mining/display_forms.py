@@ -1,4 +1,4 @@
-"""How people write a phrase: its most frequent original spelling."""
+"""Display forms: the most frequent original spelling of each phrase."""
 
 from __future__ import annotations
 
@@ -7,96 +7,96 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.encoded_corpus import Corpus, batch_tokens
-from indexer.segmentation.matcher import Found
+from indexer.int_arrays import range_positions
+from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens
+from indexer.segmentation.matcher import Occurrences
 from indexer.text.tokenizer import Mark, is_ideograph
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_MAX_PENDING_BATCHES = 8
+"""Batches whose counts are kept apart: merging each one at once would sort the total again and again."""
 
 
-class Spelled(NamedTuple):
-    """Spellings of phrases in a batch, each of shape (spellings,)."""
+class DisplayFormCounts(NamedTuple):
+    """Counts of spellings, each array of shape (spellings,)."""
 
-    names: NDArray[np.uint64]
-    """Phrase in the upper half, a hash of its spelling in the lower; ascending."""
+    keys: NDArray[np.uint64]
+    """Phrase << 32 | hash of the spelling, ascending."""
     counts: NDArray[np.int64]
-    places: NDArray[np.int64]
-    """Where it stands first: position << 3 | length."""
+    first_occurrences: NDArray[np.int64]
+    """Position of the spelling's first occurrence << 3 | its length in words."""
 
 
-def spelled(corpus: Corpus, batch: tuple[int, int], found: Found) -> Spelled:
-    """How the phrases ``found`` in the batch are written there."""
-    _, marks = batch_tokens(corpus, *batch)
+def count_display_forms(corpus: EncodedCorpus, batch: tuple[int, int], occurrences: Occurrences) -> DisplayFormCounts:
+    """Count the spellings of the phrases that occur in a batch of documents."""
+    _, marks = get_batch_tokens(corpus, *batch)
     start, end = corpus.offsets[list(batch)].tolist()
-    keys = _keys(corpus.codes[start:end], marks, found.position, found.length, found.phrase)
-    unique, at, times = np.unique(keys, return_index=True, return_counts=True)
-    return Spelled(unique, times, (found.position[at] + start) << 3 | found.length[at])
+    keys, first, counts = np.unique(
+        _hash_spellings(corpus.surface_ids[start:end], marks, occurrences), return_index=True, return_counts=True
+    )
+    return DisplayFormCounts(keys, counts, (occurrences.position[first] + start) << 3 | occurrences.length[first])
 
 
-class Spellings:
-    """Adds up the spellings of batches, in order."""
+class DisplayFormTotals:
+    """Adds up the counts of batches, in order."""
 
     def __init__(self) -> None:
-        self._parts: list[Spelled] = []
+        self._parts: list[DisplayFormCounts] = []
 
-    def add(self, found: Spelled) -> None:
-        self._parts = _merged([*self._parts, found], limit=8)
+    def add(self, counts: DisplayFormCounts) -> None:
+        self._parts = _merge_counts([*self._parts, counts], _MAX_PENDING_BATCHES)
 
-    def best(self, corpus: Corpus, phrases: int) -> list[str]:
-        """The most frequent spelling of each phrase, the first met where two are as frequent."""
-        best = ["" for _ in range(phrases)]
-        for names, counts, places in _merged(self._parts, limit=1):
-            order = np.lexsort((places, -counts))
-            phrase = names >> np.uint64(32)
-            _, rows = np.unique(phrase[order], return_index=True)
-            for row, shown in zip(order[rows].tolist(), _written(corpus, places[order[rows]]), strict=True):
-                best[int(phrase[row])] = shown
-        return best
+    def choose_most_frequent(self, corpus: EncodedCorpus, phrase_count: int) -> list[str]:
+        """Return the most frequent spelling of each phrase, the earlier one of two that are as frequent."""
+        display_forms = ["" for _ in range(phrase_count)]
+        for keys, counts, first_occurrences in _merge_counts(self._parts, max_parts=1):
+            order = np.lexsort((first_occurrences, -counts))
+            phrase = keys >> np.uint64(32)
+            _, best = np.unique(phrase[order], return_index=True)
+            rows = order[best]
+            for row, form in zip(rows.tolist(), _render_occurrences(corpus, first_occurrences[rows]), strict=True):
+                display_forms[int(phrase[row])] = form
+        return display_forms
 
 
-def _keys(
-    codes: NDArray[np.int32],
-    marks: NDArray[np.uint8],
-    position: NDArray[np.int64],
-    length: NDArray[np.int64],
-    phrase: NDArray[np.int32],
+def _hash_spellings(
+    surface_ids: NDArray[np.int32], marks: NDArray[np.uint8], occurrences: Occurrences
 ) -> NDArray[np.uint64]:
-    """Phrase in the upper half, a hash of its spelling in the lower."""
-    spelled = np.zeros(len(position), dtype=np.uint64)
-    for i in range(int(length.max(initial=1))):
-        rows = np.flatnonzero(length > i)
-        at = position[rows] + i
-        hyphen = ((marks[at] & Mark.HYPHEN) != 0) & (i > 0)
-        token = codes[at].astype(np.uint64) << np.uint64(1) | hyphen.astype(np.uint64)
-        spelled[rows] = (spelled[rows] ^ token) * _ODD
-    return phrase.astype(np.uint64) << np.uint64(32) | spelled >> np.uint64(32)
+    """Return phrase << 32 | hash of the spelling of each occurrence."""
+    hashes = np.zeros(len(occurrences.position), dtype=np.uint64)
+    for i in range(int(occurrences.length.max(initial=1))):
+        rows = np.flatnonzero(occurrences.length > i)
+        position = occurrences.position[rows] + i
+        hyphen = ((marks[position] & Mark.HYPHEN) != 0) & (i > 0)
+        token = surface_ids[position].astype(np.uint64) << np.uint64(1) | hyphen.astype(np.uint64)
+        hashes[rows] = (hashes[rows] ^ token) * _HASH_MULTIPLIER
+    return occurrences.phrase.astype(np.uint64) << np.uint64(32) | hashes >> np.uint64(32)
 
 
-def _merged(parts: list[Spelled], limit: int) -> list[Spelled]:
-    """The parts as one once there are more than ``limit``: counts added, the first place kept."""
-    if len(parts) <= limit:
+def _merge_counts(parts: list[DisplayFormCounts], max_parts: int) -> list[DisplayFormCounts]:
+    """Merge the parts into one if there are more than ``max_parts``: add up counts, keep first occurrences."""
+    if len(parts) <= max_parts:
         return parts
-    names, counts, places = (np.concatenate(column) for column in zip(*parts, strict=True))
-    unique, at, row = np.unique(names, return_index=True, return_inverse=True)
-    total = np.bincount(row, counts, minlength=len(unique)).astype(np.int64)
-    return [Spelled(unique, total, places[at])]
+    all_keys, counts, first_occurrences = (np.concatenate(column) for column in zip(*parts, strict=True))
+    keys, first, row = np.unique(all_keys, return_index=True, return_inverse=True)
+    total = np.bincount(row, counts, minlength=len(keys)).astype(np.int64)
+    return [DisplayFormCounts(keys, total, first_occurrences[first])]
 
 
-def _written(corpus: Corpus, places: NDArray[np.int64]) -> list[str]:
-    """Tokens at places (position << 3 | length) as they were written."""
-    starts, lengths = places >> 3, places & 7
-    ends = np.cumsum(lengths)
-    at = np.arange(lengths.sum()) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
-    codes = corpus.codes.take(at).tolist()
-    hyphens = ((corpus.marks[at] & Mark.HYPHEN) != 0).tolist()
+def _render_occurrences(corpus: EncodedCorpus, occurrences: NDArray[np.int64]) -> list[str]:
+    """Return the text of occurrences (position << 3 | length) as it was written."""
+    starts, lengths = occurrences >> 3, occurrences & 7
+    positions, ends = range_positions(starts, lengths), np.cumsum(lengths)
+    words = [corpus.surfaces[surface] for surface in corpus.surface_ids.take(positions).tolist()]
+    hyphens = ((corpus.marks[positions] & Mark.HYPHEN) != 0).tolist()
     return [
-        _joined([corpus.surfaces[code] for code in codes[end - n : end]], hyphens[end - n : end])
+        _join_words(words[end - n : end], hyphens[end - n : end])
         for n, end in zip(lengths.tolist(), ends.tolist(), strict=True)
     ]
 
 
-def _joined(words: list[str], hyphens: list[bool]) -> str:
-    """Hyphens kept, ideographs together, else a space between."""
+def _join_words(words: list[str], hyphens: list[bool]) -> str:
+    """Join words by a hyphen where one was, by nothing between ideographs, else by a space."""
     pieces = words[:1]
     for word, hyphen in zip(words[1:], hyphens[1:], strict=True):
         apart = not (is_ideograph(word) and is_ideograph(pieces[-1]))

@@ -1,7 +1,7 @@
-"""A corpus as integers: what mining works on.
+"""A corpus as integer arrays: the input of mining.
 
-Documents are read once, as a stream. Of each token remain its spelling's number (four bytes) and the marks
-of what stands before it (one byte); lemmas and the shape of a word are tables over distinct spellings.
+Documents are read once, as a stream. Of each token remain the id of its surface form (four bytes) and the marks before
+it (one byte); lemmas and word shapes are tables over distinct surface forms.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -18,187 +18,191 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import Document
-from indexer.runtime.array_spill import Spill
-from indexer.runtime.document_spool import in_parts
-from indexer.runtime.process_pool import in_order
-from indexer.text.lemmatizer import Lemmas
-from indexer.text.tokenizer import FIELD_START, parse
+from indexer.int_arrays import LOW_32_BITS, csr_starts, unique_keys
+from indexer.progress import Progress, no_progress
+from indexer.runtime.array_spill import ArraySpill
+from indexer.runtime.document_spool import split_into_parts
+from indexer.runtime.process_pool import map_in_order
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.tokenizer import FIELD_START_MARKS, tokenize_document
 
-Progress = Callable[[str, int, int], None]
-"""Stage, done, total (0 when it is not known)."""
-
-_PART = 256
-"""Documents coded together."""
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Tells nobody."""
+_PART_SIZE = 256
+"""Documents encoded together."""
+_BATCH_TOKENS = 1 << 18
+"""Tokens of a batch of documents."""
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Tokens of all documents in one line; ``offsets`` says where each document begins."""
+class EncodedCorpus:
+    """Tokens of all documents, one after the other; ``offsets`` says where each document begins."""
 
     surfaces: list[str]
-    """Distinct spellings."""
+    """Distinct surface forms: words as they are written."""
     lemmas: list[str]
     """Distinct lemmas."""
-    lemma_of: NDArray[np.int32]
-    """Spelling -> lemma."""
-    codes: Spill
-    """Spelling of each token, shape (tokens,); on disk."""
-    words: NDArray[np.int32]
+    surface_ids: ArraySpill
+    """Surface form of each token, shape (tokens,); on disk."""
+    lemma_ids: NDArray[np.int32]
     """Lemma of each token, shape (tokens,)."""
     marks: NDArray[np.uint8]
     """Marks before each token and after the last, shape (tokens + 1,)."""
     offsets: NDArray[np.int64]
     """Document d is tokens offsets[d] to offsets[d + 1], shape (documents + 1,)."""
-    characters: int
-    sizes: Spill | None = None
-    """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),), if they were
-    asked for; on disk."""
+    piece_lengths: ArraySpill | None = None
+    """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),); on disk. None
+    if the corpus was encoded without them."""
 
     @property
-    def tokens(self) -> int:
-        return len(self.words)
+    def token_count(self) -> int:
+        return len(self.lemma_ids)
 
     @property
-    def documents(self) -> int:
+    def document_count(self) -> int:
         return len(self.offsets) - 1
 
 
-class _Numbers(dict[str, int]):
-    """Gives each new string the next number."""
+class _IdTable(dict[str, int]):
+    """Maps strings to ids; a new string gets the next one."""
 
     def __missing__(self, key: str) -> int:
         self[key] = number = len(self)
         return number
 
 
-class _Part(NamedTuple):
-    """Some documents in the numbers of the process that read them."""
+class _EncodedPart(NamedTuple):
+    """Some documents with the surface ids of the process that read them."""
 
     process: int
-    new: list[str]
-    """Spellings that this process had not met before; they have its next numbers."""
-    codes: NDArray[np.int32]
+    new_surfaces: list[str]
+    """Surface forms that are new to this process; they have its next ids."""
+    surface_ids: NDArray[np.int32]
     marks: bytes
     lengths: list[int]
-    characters: int
-    sizes: NDArray[np.int32] | None
+    """Tokens of each document."""
+    piece_lengths: NDArray[np.int32] | None
 
 
-class _Scanner:
-    """Splits documents into numbered words; each process has its own."""
+class _PartEncoder:
+    """Splits documents into words with ids; each process has its own ids."""
 
-    def __init__(self, sizes: bool) -> None:
-        """``sizes``: are those of words and separators wanted?"""
-        self.surfaces = _Numbers()
-        self.sizes = sizes
+    def __init__(self, with_piece_lengths: bool) -> None:
+        self.surfaces = _IdTable()
+        self.with_piece_lengths = with_piece_lengths
 
-    def __call__(self, documents: list[Document]) -> _Part:
+    def encode(self, documents: list[Document]) -> _EncodedPart:
         words: list[str] = []
         marks = bytearray()
         lengths: list[int] = []
         pieces: list[str] = []
         for document in documents:
-            parsed = parse(document)
-            words += parsed.words
-            marks += bytes(parsed.marks[:-1])
-            lengths.append(len(parsed.words))
-            if self.sizes:
-                pieces += parsed.pieces[0]
-                pieces += parsed.pieces[1]
+            tokenized = tokenize_document(document)
+            words += tokenized.words
+            marks += bytes(tokenized.marks[:-1])
+            lengths.append(len(tokenized.words))
+            if self.with_piece_lengths:
+                pieces += tokenized.pieces[0]
+                pieces += tokenized.pieces[1]
         known = len(self.surfaces)
-        codes = np.fromiter(map(self.surfaces.__getitem__, words), dtype=np.int32, count=len(words))
-        new = list(islice(reversed(self.surfaces), len(self.surfaces) - known))[::-1]
-        characters = sum(len(document.title) + len(document.text) for document in documents)
-        sizes = np.fromiter(map(len, pieces), dtype=np.int32, count=len(pieces)) if self.sizes else None
-        return _Part(os.getpid(), new, codes, bytes(marks), lengths, characters, sizes)
+        surface_ids = np.fromiter(map(self.surfaces.__getitem__, words), dtype=np.int32, count=len(words))
+        new_surfaces = list(islice(reversed(self.surfaces), len(self.surfaces) - known))[::-1]
+        piece_lengths = None
+        if self.with_piece_lengths:
+            piece_lengths = np.fromiter(map(len, pieces), dtype=np.int32, count=len(pieces))
+        return _EncodedPart(os.getpid(), new_surfaces, surface_ids, bytes(marks), lengths, piece_lengths)
 
 
-class _Coder:
-    """Puts the parts together. A spelling gets its number where the corpus has it first, whoever met it."""
+class _CorpusAssembler:
+    """Puts the parts together; surface ids are in the order of the corpus, whichever process read them first."""
 
-    def __init__(self, lemmas: Lemmas, sizes: bool) -> None:
-        self.lemmas = lemmas
-        self.sizes = Spill() if sizes else None
-        self.surfaces = _Numbers()
-        self.names = _Numbers()
-        self.lemma_of = array("i")
-        self.number_of: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
-        """Of each process: its numbers -> ours."""
-        self.codes = Spill()
-        self.words = array("i")
+    def __init__(self, lemmatizer: Lemmatizer, with_piece_lengths: bool) -> None:
+        self.lemmatizer = lemmatizer
+        self.piece_lengths = ArraySpill() if with_piece_lengths else None
+        self.surfaces = _IdTable()
+        self.lemmas = _IdTable()
+        self.lemma_of_surface = array("i")
+        self.id_maps: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
+        """Process -> the corpus's surface id of each of its own."""
+        self.surface_ids = ArraySpill()
+        self.lemma_ids = array("i")
         self.marks = bytearray()
         self.lengths = array("q")
-        self.characters = 0
 
-    def add(self, part: _Part) -> None:
-        known, number_of = len(self.surfaces), self.number_of[part.process]
-        numbers = [self.surfaces[surface] for surface in part.new]
-        number_of.extend(numbers)
-        new = [surface for surface, number in zip(part.new, numbers, strict=True) if number >= known]
-        self.lemma_of.extend([self.names[self.lemmas[surface]] for surface in new])
-        codes = np.frombuffer(number_of, dtype=np.int32)[part.codes]
-        self.codes.append(codes)
-        self.words.frombytes(np.frombuffer(self.lemma_of, dtype=np.int32)[codes].tobytes())
+    def add(self, part: _EncodedPart) -> None:
+        known, id_map = len(self.surfaces), self.id_maps[part.process]
+        ids = [self.surfaces[surface] for surface in part.new_surfaces]
+        id_map.extend(ids)
+        new = [surface for surface, number in zip(part.new_surfaces, ids, strict=True) if number >= known]
+        self.lemma_of_surface.extend([self.lemmas[self.lemmatizer[surface]] for surface in new])
+        surface_ids = np.frombuffer(id_map, dtype=np.int32)[part.surface_ids]
+        self.surface_ids.append(surface_ids)
+        self.lemma_ids.frombytes(np.frombuffer(self.lemma_of_surface, dtype=np.int32)[surface_ids].tobytes())
         self.marks += part.marks
         self.lengths.extend(part.lengths)
-        self.characters += part.characters
-        if self.sizes is not None and part.sizes is not None:
-            self.sizes.append(part.sizes)
+        if self.piece_lengths is not None and part.piece_lengths is not None:
+            self.piece_lengths.append(part.piece_lengths)
+
+    def build_corpus(self) -> EncodedCorpus:
+        self.marks.append(FIELD_START_MARKS)
+        return EncodedCorpus(
+            surfaces=list(self.surfaces),
+            lemmas=list(self.lemmas),
+            surface_ids=self.surface_ids,
+            lemma_ids=np.frombuffer(self.lemma_ids, dtype=np.int32),
+            marks=np.frombuffer(self.marks, dtype=np.uint8),
+            offsets=csr_starts(np.frombuffer(self.lengths, dtype=np.int64)),
+            piece_lengths=self.piece_lengths,
+        )
 
 
-def code(
+def encode_corpus(
     documents: Iterable[Document],
-    lemmas: Lemmas,
+    lemmatizer: Lemmatizer,
     progress: Progress = no_progress,
     total: int = 0,
     processes: int = 1,
-    sizes: bool = False,
-) -> Corpus:
-    """Read the stream once; documents without a word keep their place with no tokens.
+    with_piece_lengths: bool = False,
+) -> EncodedCorpus:
+    """Read the stream of documents once and encode it; a document without words keeps its place with no tokens.
 
-    ``sizes``: keep what tells where each token stands in its field.
+    ``total`` is the number of documents for the progress, 0 if unknown; ``with_piece_lengths`` keeps what tells the
+    character offsets of each token.
     """
-    coder, scanner = _Coder(lemmas, sizes), _Scanner(sizes)
-    parts, documents_of = in_parts(documents, _PART)
-    for _, part in in_order(lambda part: scanner(documents_of(part)), parts, processes):
-        coder.add(part)
-        progress("read", len(coder.lengths), total)
-    progress("read", len(coder.lengths), total or len(coder.lengths))
-    coder.marks.append(FIELD_START)
-    return Corpus(
-        surfaces=list(coder.surfaces),
-        lemmas=list(coder.names),
-        lemma_of=np.array(coder.lemma_of, dtype=np.int32),
-        codes=coder.codes,
-        words=np.frombuffer(coder.words, dtype=np.int32),
-        marks=np.frombuffer(coder.marks, dtype=np.uint8),
-        offsets=np.concatenate([[0], np.cumsum(np.frombuffer(coder.lengths, dtype=np.int64))]).astype(np.int64),
-        characters=coder.characters,
-        sizes=coder.sizes,
-    )
+    assembler, encoder = _CorpusAssembler(lemmatizer, with_piece_lengths), _PartEncoder(with_piece_lengths)
+    parts, documents_of = split_into_parts(documents, _PART_SIZE)
+    for _, part in map_in_order(lambda part: encoder.encode(documents_of(part)), parts, processes):
+        assembler.add(part)
+        progress("read", len(assembler.lengths), total)
+    progress("read", len(assembler.lengths), total or len(assembler.lengths))
+    return assembler.build_corpus()
 
 
-def batches(corpus: Corpus, tokens: int = 1 << 18) -> Iterator[tuple[int, int]]:
-    """Runs of whole documents of about so many tokens: first and last (exclusive)."""
+def iterate_batches(corpus: EncodedCorpus, tokens: int = _BATCH_TOKENS) -> Iterator[tuple[int, int]]:
+    """Yield runs of whole documents with about this many tokens: the first document and the last (exclusive)."""
     first = 0
-    while first < corpus.documents:
+    while first < corpus.document_count:
         goal = corpus.offsets[first] + tokens
         last = int(np.searchsorted(corpus.offsets, goal, side="right")) - 1
-        last = min(max(last, first + 1), corpus.documents)
+        last = min(max(last, first + 1), corpus.document_count)
         yield first, last
         first = last
 
 
-def batch_tokens(corpus: Corpus, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Words and marks of documents first to last (exclusive)."""
+def get_batch_tokens(corpus: EncodedCorpus, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the lemma ids, shape (tokens,), and marks, (tokens + 1,), of documents first to last (exclusive)."""
     start, end = int(corpus.offsets[first]), int(corpus.offsets[last])
-    return corpus.words[start:end], corpus.marks[start : end + 1]
+    return corpus.lemma_ids[start:end], corpus.marks[start : end + 1]
 
 
-def document_of_tokens(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
-    """The document of each of their tokens, counted from ``first``."""
+def get_token_documents(corpus: EncodedCorpus, first: int, last: int) -> NDArray[np.int64]:
+    """Return the document of each token of documents first to last (exclusive), counted from ``first``; (tokens,)."""
     return np.repeat(np.arange(last - first), np.diff(corpus.offsets[first : last + 1]))
+
+
+def count_document_frequency(corpus: EncodedCorpus) -> NDArray[np.int32]:
+    """Count the documents of each lemma, shape (lemmas,)."""
+    frequency = np.zeros(len(corpus.lemmas), dtype=np.int32)
+    for first, last in iterate_batches(corpus):
+        lemma_ids, _ = get_batch_tokens(corpus, first, last)
+        keys = unique_keys(get_token_documents(corpus, first, last) << 32 | lemma_ids)
+        frequency += np.bincount(keys & LOW_32_BITS, minlength=len(frequency)).astype(np.int32)
+    return frequency

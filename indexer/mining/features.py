@@ -1,8 +1,8 @@
-"""Features of patterns, from counts and evidence: one row of numbers a candidate.
+"""Feature rows of candidates, and the form factor of their quality.
 
-Concordance (does it occur more often than its parts suggest), completeness (is it a fragment of a longer
-pattern), informativeness (spread, titles, brackets, capitals, boundaries) and word class (inflection and the
-function words around, of the pattern and of its first and last word).
+Concordance (does it occur more often than its parts suggest), completeness (is it a fragment of a longer pattern),
+informativeness (spread, titles, brackets, capitals, boundaries) and word class (inflection and the function words
+around, of the pattern and of its first and last word).
 """
 
 from __future__ import annotations
@@ -12,166 +12,244 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.frequent_patterns import Patterns
-from indexer.mining.pattern_statistics import SUMS, Evidence, Level
+from indexer.int_arrays import csr_starts, range_positions
+from indexer.mining.encoded_corpus import EncodedCorpus
+from indexer.mining.frequent_patterns import FrequentPatterns
+from indexer.mining.pattern_statistics import SIGNALS, LevelStatistics, PatternStatistics
+from indexer.segmentation.phrase_set import PhraseSet
 
 Matrix = NDArray[np.float32]
 
-_SMOOTH = 3.0
-INNER = 0.65
-"""What is left of the quality of a candidate with a function word inside."""
+WORD_SCORES = 3
+"""Scores of a word: noun, modifier, title (``WordScores.to_table``)."""
+LENGTH = len(SIGNALS)
+"""Columns of a multi-word candidate: the shares of the signals, then length, inner function words, the scores of the
+first and of the last word and the smallest of all words, then what depends on frequency, concordance and completeness
+at the end."""
+INNER_FUNCTION_WORDS = LENGTH + 1
+FIRST_WORD = LENGTH + 2
+LAST_WORD = FIRST_WORD + WORD_SCORES
+PHRASE_FEATURES = FIRST_WORD + 3 * WORD_SCORES
+"""Number of columns that do not depend on how often the pattern occurs; they come first."""
+PMI, KL_DIVERGENCE = -6, -5
+NOUN, TITLE = 0, 2
+"""Columns among the scores of a word."""
+
+_PSEUDO_COUNT = 3.0
+"""Occurrences of an average candidate assumed on top of those counted, so that shares of rare ones say little."""
+
+INNER_FUNCTION_WORD_FACTOR = 0.65
+"""Form factor of a candidate with a function word inside."""
+ATTRIBUTIVE_PENALTY, PARTICIPLE_PENALTY = 0.7, 0.6
+"""Share of the form factor that a candidate loses if it is always used as an adjective, or always ends in "-ed"."""
+ATTRIBUTIVE_START, ATTRIBUTIVE_WIDTH = 0.4, 0.3
+"""Share of occurrences before another word from which a hyphenated candidate looks like an adjective, and how much
+more makes it certain."""
+TITLE_RELIEF, TITLE_START, TITLE_WIDTH = 0.6, 0.5, 0.25
+"""Share of these penalties that titles lift, the title ratio from which they begin to, and how much more they need."""
+UNTITLED_FIRST_FACTOR, USUAL_FIRST_TITLE = 0.5, 0.35
+"""Form factor of a candidate whose first word is never in titles, and that word's title score from which it is 1."""
+TITLE_FACTOR_BASE, TITLE_FACTOR_SLOPE = 0.75, 0.5
+"""Factor of the title ratio: 1 for a candidate that is as often in titles as the average one."""
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Multi-word candidates, or words: row r of ``features`` describes pattern ``rows[r]``."""
+class PatternCandidates:
+    """Candidates of one or several words: row r of each array describes pattern ``rows[r]``."""
 
     rows: NDArray[np.int64]
     length: NDArray[np.int8]
+    """Words of the pattern."""
     count: NDArray[np.int32]
-    documents: NDArray[np.int32]
-    example: NDArray[np.int64]
+    example_position: NDArray[np.int64]
+    """Token of the corpus where an occurrence begins."""
     features: Matrix
 
+    def signal_share(self, name: str) -> Matrix:
+        """Share of the occurrences with one of ``SIGNALS``, shape (candidates,)."""
+        return self.features[:, SIGNALS.index(name)]
 
-def shares(level: Level, count: NDArray[np.int32], rows: NDArray[np.int64]) -> Matrix:
-    """Sums over occurrences as smoothed shares, shape (rows, len(SUMS))."""
-    columns = []
-    for name in SUMS:
-        total = level.sums[name]
-        prior = total.sum() / max(float(count[level.rows].sum()), 1.0)
-        columns.append((total[rows] + _SMOOTH * prior) / (count[rows] + _SMOOTH))
-    return np.stack(columns, axis=1).astype(np.float32)
+    def mark_known(self, corpus: EncodedCorpus, known: set[tuple[int, ...]]) -> NDArray[np.bool_]:
+        """Return which candidates are among the known phrases (tuples of lemma ids), shape (candidates,)."""
+        positions = zip(self.example_position.tolist(), self.length.tolist(), strict=True)
+        lemma_ids = (tuple(corpus.lemma_ids[at : at + n].tolist()) for at, n in positions)
+        return np.fromiter((ids in known for ids in lemma_ids), np.bool_, len(self.rows))
+
+    def to_phrase_set(self, corpus: EncodedCorpus, quality: NDArray[np.float32]) -> PhraseSet:
+        """Return the candidates with this quality, shape (candidates,), as phrases that are not nested."""
+        return build_phrase_set(corpus, self.example_position, self.length, quality, self.count)
 
 
-def word_candidates(patterns: Patterns, evidence: Evidence, least: int = 1) -> Candidates:
-    """Every word that may stand at the edge of a phrase and occurs ``least`` times."""
-    level = evidence.levels[0]
+def build_phrase_set(
+    corpus: EncodedCorpus,
+    example_position: NDArray[np.int64],
+    length: NDArray[np.int8],
+    quality: NDArray[np.float32],
+    count: NDArray[np.int32],
+) -> PhraseSet:
+    """Return phrases spelled by the tokens at an example of each; all arrays have shape (phrases,)."""
+    lengths = length.astype(np.int64)
+    words = corpus.lemma_ids[range_positions(example_position, lengths)]
+    return PhraseSet(csr_starts(lengths), words, quality, count, np.zeros(len(quality), np.bool_))
+
+
+def collect_word_candidates(
+    patterns: FrequentPatterns, statistics: PatternStatistics, min_count: int = 1
+) -> PatternCandidates:
+    """Return every word that may begin or end a phrase and occurs ``min_count`` times or more."""
+    level = statistics.levels[0]
     count = patterns.count[: level.size]
-    rows = level.rows
-    rows = rows[count[rows] >= least]
-    return Candidates(
+    rows = level.candidate_rows
+    rows = rows[count[rows] >= min_count]
+    return PatternCandidates(
         rows=rows,
         length=np.ones(len(rows), np.int8),
         count=count[rows],
-        documents=level.documents[rows],
-        example=level.example[rows],
+        example_position=level.example_position[rows],
         features=np.concatenate(
-            [shares(level, count, rows), _common(level, count, rows, evidence)], axis=1, dtype=np.float32
+            [smooth_shares(level, count, rows), _frequency_features(level, count, rows, statistics)],
+            axis=1,
+            dtype=np.float32,
         ),
     )
 
 
-def _common(level: Level, count: NDArray[np.int32], rows: NDArray[np.int64], evidence: Evidence) -> Matrix:
-    documents = level.documents[rows]
-    idf = np.log(max(evidence.corpus.documents, 1) / np.maximum(documents, 1))
-    lengths = np.fromiter(map(len, evidence.corpus.lemmas), np.float32, len(evidence.corpus.lemmas))
-    size = lengths[evidence.corpus.words[level.example[rows]]] if len(evidence.corpus.words) else idf
-    return np.stack([np.log(np.maximum(count[rows], 1)), idf, documents / np.maximum(count[rows], 1), size], axis=1)
+def collect_phrase_candidates(
+    patterns: FrequentPatterns, statistics: PatternStatistics, word_scores: Matrix
+) -> PatternCandidates:
+    """Return every pattern of several words that may begin and end a phrase, by length.
 
-
-def phrase_features(
-    level: Level, count: NDArray[np.int32], local: NDArray[np.int64], evidence: Evidence, word_scores: Matrix
-) -> Matrix:
-    """What does not depend on how often the pattern occurs: evidence, length and words. Shape (local, features)."""
-    spelled = evidence.corpus.words[level.example[local][:, None] + np.arange(level.n)]
-    inner = (~evidence.edge[spelled]).sum(axis=1, keepdims=True)
-    scores = word_scores[spelled]
-    lengths = np.full((len(local), 1), level.n)
-    return np.concatenate(
-        [shares(level, count, local), lengths, inner, scores[:, 0], scores[:, -1], scores.min(axis=1)], axis=1
-    ).astype(np.float32)
-
-
-def plain_features(word_scores: Matrix) -> int:
-    """How many columns ``phrase_features`` has: the first of every multi-word candidate's."""
-    return len(SUMS) + 2 + 3 * int(word_scores.shape[1])
-
-
-def soundness(features: Matrix, usual: float) -> NDArray[np.float32]:
-    """A factor per candidate, about 1: less for what is no name by its form, a little more for what titles name.
-
-    What follows a hyphen is half a word ("driven approach"); a hyphenated pattern before another word is used as an
-    adjective ("worst-case"); a name seldom ends in a participle, holds function words, or begins with a word that
-    authors keep out of titles ("earlier methods"). What stands in titles more than is ``usual`` may look like an
-    adjective: authors find it worth naming ("zero-shot", "self-supervised").
+    ``word_scores`` has shape (words, WORD_SCORES).
     """
-
-    def share(name: str) -> NDArray[np.float32]:
-        return features[:, SUMS.index(name)]
-
-    titled = share("title") / (share("title") + usual) if usual > 0 else np.full(len(features), 0.5)
-    doubt = 1 - 0.6 * np.clip((titled - 0.5) / 0.25, 0, 1)
-    attributive = share("hyphen") * np.clip((share("right_word") + share("right_hyphen") - 0.4) / 0.3, 0, 1)
-    inner = np.where(features[:, len(SUMS) + 1] > 0, INNER, 1.0)
-    first = features[:, len(SUMS) + 4]
-    # a function word can only be first where a hyphen ties it to the rest: that says nothing about titles
-    dull = np.where(first > 0, 0.5 + 0.5 * np.clip(first / 0.35, 0, 1), 1.0)
-    whole = (1 - share("left_hyphen")) * share("fit")
-    form = (1 - 0.7 * doubt * attributive) * (1 - 0.6 * doubt * share("last_ed")) * inner * dull
-    return np.asarray(whole * form * (0.75 + 0.5 * titled), dtype=np.float32)
-
-
-def usual_titles(features: Matrix, count: NDArray[np.int32]) -> float:
-    """The share of all candidates' occurrences that stand in titles."""
-    return float((features[:, SUMS.index("title")] * count).sum() / max(int(count.sum()), 1))
-
-
-def phrase_candidates(patterns: Patterns, evidence: Evidence, word_scores: Matrix) -> list[Candidates]:
-    """Every multi-word pattern with possible words at its edges, by length."""
-    concord = concordance(patterns, evidence.corpus.tokens)
-    complete = completeness(patterns)
-    parts: list[Candidates] = []
-    for level, base in zip(evidence.levels[1:], evidence.base[1:], strict=False):
-        local = level.rows
+    concordance = compute_concordance(patterns, statistics.corpus.token_count)
+    completeness = compute_completeness(patterns)
+    parts: list[PatternCandidates] = []
+    for level, base in zip(statistics.levels[1:], statistics.level_starts[1:], strict=False):
+        local = level.candidate_rows
         count = patterns.count[base : base + level.size]
         parts.append(
-            Candidates(
+            PatternCandidates(
                 rows=local + base,
-                length=np.full(len(local), level.n, np.int8),
+                length=np.full(len(local), level.length, np.int8),
                 count=count[local],
-                documents=level.documents[local],
-                example=level.example[local],
+                example_position=level.example_position[local],
                 features=np.concatenate(
                     [
-                        phrase_features(level, count, local, evidence, word_scores),
-                        _common(level, count, local, evidence)[:, 2:],
-                        title_lift(level, count, local),
-                        concord[local + base],
-                        complete[local + base],
+                        build_phrase_features(level, count, local, statistics, word_scores),
+                        _frequency_features(level, count, local, statistics)[:, 2:],
+                        compute_title_lift(level, count, local),
+                        concordance[local + base],
+                        completeness[local + base],
                     ],
                     axis=1,
                 ),
             )
         )
-    return parts
+    return PatternCandidates(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in PatternCandidates.__dataclass_fields__)
+    )
 
 
-def title_lift(level: Level, count: NDArray[np.int32], local: NDArray[np.int64]) -> Matrix:
-    """Occurrences in titles against those expected of any candidate, as a log ratio, shape (local, 1)."""
-    titles = level.sums["title"]
-    usual = titles.sum() / max(float(count[level.rows].sum()), 1.0)
+def smooth_shares(level: LevelStatistics, count: NDArray[np.int32], rows: NDArray[np.int64]) -> Matrix:
+    """Return the sums of the signals as smoothed shares of the occurrences, shape (rows, len(SIGNALS))."""
+    columns = []
+    for name in SIGNALS:
+        total = level.signal_sums[name]
+        prior = total.sum() / max(float(count[level.candidate_rows].sum()), 1.0)
+        columns.append((total[rows] + _PSEUDO_COUNT * prior) / (count[rows] + _PSEUDO_COUNT))
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _frequency_features(
+    level: LevelStatistics, count: NDArray[np.int32], rows: NDArray[np.int64], statistics: PatternStatistics
+) -> Matrix:
+    """Return log count, idf, documents per occurrence and the letters of the first word, shape (rows, 4)."""
+    corpus, frequency = statistics.corpus, level.document_frequency[rows]
+    idf = np.log(max(corpus.document_count, 1) / np.maximum(frequency, 1))
+    letters = np.fromiter(map(len, corpus.lemmas), np.float32, len(corpus.lemmas))
+    first_letters = letters[corpus.lemma_ids[level.example_position[rows]]] if len(corpus.lemma_ids) else idf
+    occurrences = np.maximum(count[rows], 1)
+    return np.stack([np.log(occurrences), idf, frequency / occurrences, first_letters], axis=1)
+
+
+def build_phrase_features(
+    level: LevelStatistics,
+    count: NDArray[np.int32],
+    local: NDArray[np.int64],
+    statistics: PatternStatistics,
+    word_scores: Matrix,
+) -> Matrix:
+    """Return the features that do not depend on how often a pattern occurs, shape (local, PHRASE_FEATURES).
+
+    ``local`` are rows of the level, ``count`` the occurrences of each row.
+    """
+    words = statistics.corpus.lemma_ids[level.example_position[local][:, None] + np.arange(level.length)]
+    inner = (~statistics.is_edge_word[words]).sum(axis=1, keepdims=True)
+    scores = word_scores[words]
+    lengths = np.full((len(local), 1), level.length)
+    return np.concatenate(
+        [smooth_shares(level, count, local), lengths, inner, scores[:, 0], scores[:, -1], scores.min(axis=1)], axis=1
+    ).astype(np.float32)
+
+
+def compute_form_factor(features: Matrix, mean_title_share: float) -> NDArray[np.float32]:
+    """Return a factor of the quality, about 1, shape (candidates,): less for what is no name by its form.
+
+    What follows a hyphen is half a word ("driven approach"); a hyphenated pattern before another word is used as an
+    adjective ("worst-case"); a name seldom ends in a participle, contains function words, or begins with a word that
+    authors keep out of titles ("earlier methods"). What is in titles more often than the mean may look like an
+    adjective: authors find it worth naming ("zero-shot", "self-supervised").
+    """
+
+    def share(name: str) -> NDArray[np.float32]:
+        return features[:, SIGNALS.index(name)]
+
+    if mean_title_share > 0:
+        title_ratio = share("title") / (share("title") + mean_title_share)
+    else:
+        title_ratio = np.full(len(features), 0.5)
+    doubt = 1 - TITLE_RELIEF * _ramp(title_ratio - TITLE_START, TITLE_WIDTH)
+    before_word = share("right_word") + share("right_hyphen")
+    attributive = share("hyphen") * _ramp(before_word - ATTRIBUTIVE_START, ATTRIBUTIVE_WIDTH)
+    inner = np.where(features[:, INNER_FUNCTION_WORDS] > 0, INNER_FUNCTION_WORD_FACTOR, 1.0)
+    first_title = features[:, FIRST_WORD + TITLE]
+    # a function word can only be first where a hyphen ties it to the rest: that says nothing about titles
+    first = np.where(
+        first_title > 0,
+        UNTITLED_FIRST_FACTOR + (1 - UNTITLED_FIRST_FACTOR) * _ramp(first_title, USUAL_FIRST_TITLE),
+        1.0,
+    )
+    whole = (1 - share("left_hyphen")) * share("fit")
+    penalties = (1 - ATTRIBUTIVE_PENALTY * doubt * attributive) * (1 - PARTICIPLE_PENALTY * doubt * share("last_ed"))
+    form = penalties * inner * first
+    return np.asarray(whole * form * (TITLE_FACTOR_BASE + TITLE_FACTOR_SLOPE * title_ratio), dtype=np.float32)
+
+
+def _ramp(values: NDArray[np.floating], width: float) -> NDArray[np.floating]:
+    """Map 0 to 0 and ``width`` to 1, linear between and constant outside."""
+    return np.asarray(np.clip(values / width, 0, 1))
+
+
+def compute_mean_title_share(candidates: PatternCandidates) -> float:
+    """Return the share of all occurrences that are in titles."""
+    count = candidates.count
+    return float((candidates.signal_share("title") * count).sum() / max(int(count.sum()), 1))
+
+
+def compute_title_lift(level: LevelStatistics, count: NDArray[np.int32], local: NDArray[np.int64]) -> Matrix:
+    """Return the log ratio of occurrences in titles to those expected of any candidate, shape (local, 1)."""
+    titles = level.signal_sums["title"]
+    usual = titles.sum() / max(float(count[level.candidate_rows].sum()), 1.0)
     lift = np.log((titles[local] + 0.5) / (count[local] * usual + 0.5))
     return np.asarray(lift[:, None], dtype=np.float32)
 
 
-def column(candidates: Candidates, name: str) -> Matrix:
-    """The share of occurrences of one kind, shape (candidates,)."""
-    return candidates.features[:, SUMS.index(name)]
-
-
-def joined(parts: list[Candidates]) -> Candidates:
-    return Candidates(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Candidates.__dataclass_fields__)
-    )
-
-
-def concordance(patterns: Patterns, tokens: int) -> Matrix:
-    """PMI and pointwise KL divergence of the least surprising split, shape (patterns, 2)."""
-    log_p = np.log(np.maximum(patterns.count, 1) / max(tokens, 1))
+def compute_concordance(patterns: FrequentPatterns, token_count: int) -> Matrix:
+    """Return PMI and pointwise KL divergence of the least surprising split, shape (patterns, 2)."""
+    log_p = np.log(np.maximum(patterns.count, 1) / max(token_count, 1))
     best = np.full(patterns.size, -np.inf)
-    for n in range(2, len(patterns.levels)):
-        rows = np.arange(patterns.levels[n - 1], patterns.levels[n])
+    for n in range(2, len(patterns.level_starts)):
+        rows = np.arange(patterns.level_starts[n - 1], patterns.level_starts[n])
         head = rows
         for left in range(n - 1, 0, -1):
             head = patterns.prefix[head].astype(np.int64)
@@ -183,12 +261,15 @@ def concordance(patterns: Patterns, tokens: int) -> Matrix:
     return np.stack([pmi, pmi * patterns.count / np.sqrt(np.maximum(patterns.count, 1))], axis=1).astype(np.float32)
 
 
-def completeness(patterns: Patterns) -> Matrix:
-    """Largest share of its occurrences inside one longer pattern (to the right, to the left), and its own
-    share of its rarer and of its more frequent part, shape (patterns, 4)."""
+def compute_completeness(patterns: FrequentPatterns) -> Matrix:
+    """Return how much of a pattern is more than a fragment, shape (patterns, 4).
+
+    Columns: the largest share of its occurrences inside one pattern longer to the right, and to the left; its own
+    share of the occurrences of its rarer, and of its more frequent part.
+    """
     count = patterns.count.astype(np.float64)
     longer = np.zeros((patterns.size, 2))
-    multi = slice(int(patterns.levels[1]), patterns.size)
+    multi = slice(int(patterns.level_starts[1]), patterns.size)
     np.maximum.at(longer[:, 0], patterns.prefix[multi], count[multi])
     np.maximum.at(longer[:, 1], patterns.suffix[multi], count[multi])
     parts = np.stack([count[patterns.prefix], count[patterns.suffix]], axis=1)

@@ -1,86 +1,97 @@
-"""What mining has read of a corpus, kept for the analysis of the same documents.
+"""Segmented batches that mining leaves on disk for the analysis of the same documents.
 
-The last pass of mining splits every document into phrases and weighs them, which is all that an analysis finds out
-before it chooses. It stays on disk, by the batches that mining read.
+The last pass of mining segments every document and weighs its edges, which is all that an analysis computes before it
+selects salient phrases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.encoded_corpus import Corpus
-from indexer.runtime.array_spill import Shelf
-from indexer.segmentation.batch import Batch, Edges, Read
-from indexer.segmentation.matcher import Found
+from indexer.mining.encoded_corpus import EncodedCorpus
+from indexer.runtime.array_spill import ArraySpool
+from indexer.segmentation.batch import BatchEdges, EncodedBatch, SegmentedBatch
+from indexer.segmentation.matcher import Occurrences
 
-Part = tuple[int, int, int]
-"""A batch, and documents of it: the first and the last (exclusive), counted from the corpus's first."""
 Arrays = tuple[NDArray[np.generic], ...]
 
 
+class BatchPart(NamedTuple):
+    """Some documents of a batch."""
+
+    batch: int
+    first: int
+    """First document, counted from the first of the corpus."""
+    last: int
+    """Last document (exclusive)."""
+
+
 @dataclass(frozen=True)
-class Kept:
-    """Of each batch its occurrences and its edges."""
+class MinedBatches:
+    """Occurrences and edges of each batch of a corpus."""
 
-    corpus: Corpus
+    corpus: EncodedCorpus
     batches: list[tuple[int, int]]
-    found: Shelf = field(default_factory=Shelf)
-    edges: Shelf = field(default_factory=Shelf)
+    """First document and last (exclusive) of each batch."""
+    occurrence_spool: ArraySpool = field(default_factory=ArraySpool)
+    """Per batch what ``pack_occurrences`` returns."""
+    edge_spool: ArraySpool = field(default_factory=ArraySpool)
+    """Per batch what ``pack_edges`` returns."""
 
-    def parts(self, size: int) -> Iterator[Part]:
-        """At most ``size`` documents each, in order."""
-        for number, (first, last) in enumerate(self.batches):
+    def iterate_parts(self, size: int) -> Iterator[BatchPart]:
+        """Yield the documents in order, at most ``size`` at a time."""
+        for batch, (first, last) in enumerate(self.batches):
             for start in range(first, last, size):
-                yield number, start, min(start + size, last)
+                yield BatchPart(batch, start, min(start + size, last))
 
-    def occurrences(self, number: int) -> tuple[Found, NDArray[np.bool_]]:
-        """Of a batch: every occurrence, and which of them are segments."""
-        position, length, phrase, chosen = self.found.get(number)
-        return Found(position.astype(np.int64), length.astype(np.int64), phrase), chosen
+    def read_occurrences(self, batch: int) -> tuple[Occurrences, NDArray[np.bool_]]:
+        """Return every occurrence in a batch, and which of them are segments, shape (occurrences,)."""
+        position, length, phrase, is_segment = self.occurrence_spool.read(batch)
+        return Occurrences(position.astype(np.int64), length.astype(np.int64), phrase), is_segment
 
-    def read(self, part: Part) -> Read:
-        """What analysing these documents would read in them."""
-        _, first, last = part
-        return Read(self._batch(first, last), self._found(part), *self._edges(part))
+    def read_part(self, part: BatchPart) -> SegmentedBatch:
+        """Return the documents as segmenting them anew would; the corpus must have its piece lengths."""
+        return SegmentedBatch(self._build_batch(part), self._slice_occurrences(part), *self._slice_edges(part))
 
-    def _batch(self, first: int, last: int) -> Batch:
-        corpus = self.corpus
-        assert corpus.sizes is not None, "a corpus coded without sizes"
+    def _build_batch(self, part: BatchPart) -> EncodedBatch:
+        corpus, first, last = self.corpus, part.first, part.last
+        assert corpus.piece_lengths is not None, "the corpus was encoded without piece lengths"
         start, end = corpus.offsets[[first, last]].tolist()
-        words = corpus.words[start:end]
-        return Batch(
-            lemmas=list(map(corpus.lemmas.__getitem__, words.tolist())),
-            words=words,
+        word_ids = corpus.lemma_ids[start:end]
+        return EncodedBatch(
+            lemmas=list(map(corpus.lemmas.__getitem__, word_ids.tolist())),
+            word_ids=word_ids,
             marks=corpus.marks[start : end + 1],
-            lengths=np.diff(corpus.offsets[first : last + 1]),
-            sizes=corpus.sizes[2 * (start + first) : 2 * (end + last)],
+            document_lengths=np.diff(corpus.offsets[first : last + 1]),
+            piece_lengths=corpus.piece_lengths[2 * (start + first) : 2 * (end + last)],
         )
 
-    def _found(self, part: Part) -> Found:
-        number, first, last = part
-        position, length, phrase, _ = self.found.get(number)
-        tokens = self.corpus.offsets[[first, last]] - self.corpus.offsets[self.batches[number][0]]
+    def _slice_occurrences(self, part: BatchPart) -> Occurrences:
+        position, length, phrase, _ = self.occurrence_spool.read(part.batch)
+        batch_start = self.corpus.offsets[self.batches[part.batch][0]]
+        tokens = self.corpus.offsets[[part.first, part.last]] - batch_start
         here = slice(*np.searchsorted(position, tokens))
-        return Found(position[here].astype(np.int64) - tokens[0], length[here].astype(np.int64), phrase[here])
+        return Occurrences(position[here].astype(np.int64) - tokens[0], length[here].astype(np.int64), phrase[here])
 
-    def _edges(self, part: Part) -> tuple[Edges, NDArray[np.float64]]:
-        number, first, last = part
-        document, phrase, times, weights = self.edges.get(number)
-        begin = self.batches[number][0]
-        here = slice(*np.searchsorted(document, [first - begin, last - begin]))
-        document, phrase, times = (one[here].astype(np.int64) for one in (document, phrase, times))
-        return Edges(document - (first - begin), phrase, times), weights[here]
-
-
-def packed_occurrences(found: Found, chosen: NDArray[np.bool_]) -> Arrays:
-    """As ``Kept.found`` has them: positions are those of a batch, and fit."""
-    return found.position.astype(np.int32), found.length.astype(np.uint8), found.phrase, chosen
+    def _slice_edges(self, part: BatchPart) -> tuple[BatchEdges, NDArray[np.float64]]:
+        *columns, weights = self.edge_spool.read(part.batch)
+        batch_first = self.batches[part.batch][0]
+        first, last = part.first - batch_first, part.last - batch_first
+        here = slice(*np.searchsorted(columns[0], [first, last]))
+        document, phrase, count = (column[here].astype(np.int64) for column in columns)
+        return BatchEdges(document - first, phrase, count), weights[here]
 
 
-def packed_edges(edges: Edges, weights: NDArray[np.float64]) -> Arrays:
-    """As ``Kept.edges`` has them."""
-    return (*(one.astype(np.int32) for one in (edges.document, edges.phrase, edges.times)), weights)
+def pack_occurrences(occurrences: Occurrences, is_segment: NDArray[np.bool_]) -> Arrays:
+    """Return the arrays of a batch in small types: its positions and lengths fit."""
+    return occurrences.position.astype(np.int32), occurrences.length.astype(np.uint8), occurrences.phrase, is_segment
+
+
+def pack_edges(edges: BatchEdges, weights: NDArray[np.float64]) -> Arrays:
+    """Return the arrays of a batch in small types, and the weights as they are."""
+    return (*(column.astype(np.int32) for column in (edges.document, edges.phrase, edges.count)), weights)

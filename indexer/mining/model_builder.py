@@ -1,213 +1,245 @@
-"""The last passes of mining: spellings, pairs, frequencies and degrees of the phrases, into a model."""
+"""Building the model from mined phrases: display forms, pairs, frequencies, degrees and topic vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.documents import PAIR
-from indexer.mining.acronyms import as_lines
-from indexer.mining.display_forms import Spelled, Spellings, spelled
-from indexer.mining.encoded_corpus import Corpus, Progress, batch_tokens, batches, document_of_tokens
-from indexer.mining.mined_batches import Arrays, Kept, packed_edges, packed_occurrences
-from indexer.mining.pipeline import Mined
-from indexer.model.phrase_model import PhraseModel
-from indexer.model.topic_space import PhrasePlaces, Placed, Topics, learn_topics, placed
-from indexer.packed import pack
-from indexer.runtime.memory import give_back
-from indexer.runtime.process_pool import in_order
-from indexer.segmentation.batch import Reading, edges_of, weights_of
-from indexer.segmentation.phrase_pairs import close_pairs, everyday_words
-from indexer.segmentation.phrase_set import PhraseSet, gains
+from indexer.documents import PAIR_SEPARATOR
+from indexer.int_arrays import csr_starts
+from indexer.mining.display_forms import DisplayFormCounts, DisplayFormTotals, count_display_forms
+from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens, get_token_documents, iterate_batches
+from indexer.mining.mined_batches import Arrays, MinedBatches, pack_edges, pack_occurrences
+from indexer.model.phrase_model import ModelSettings, PhraseModel
+from indexer.model.topic_space import (
+    PhraseVectorMeans,
+    PhraseVectorSums,
+    TopicSpace,
+    learn_topic_space,
+    sum_phrase_vectors,
+)
+from indexer.progress import Progress
+from indexer.runtime.memory import trim_heap
+from indexer.runtime.process_pool import map_in_order
+from indexer.segmentation.batch import CompiledModel, build_edges, compute_edge_weights
+from indexer.segmentation.phrase_pairs import find_close_pairs
+from indexer.segmentation.phrase_set import PhraseSet, compute_segment_gains
 
-PAIR_QUALITY = 0.25
-"""Both members of a pair are phrases of at least this quality."""
+MIN_PAIR_QUALITY = 0.25
+"""Minimum quality of both members of a pair."""
+FREQUENT_WORD_SHARE, FREQUENT_WORD_DOCUMENTS = 0.05, 12
+"""A frequent word is in more than this share of the documents, and in more than this many."""
+
+PhrasePair = tuple[int, int]
+"""Ids of the two members, the smaller first."""
+
+
+@dataclass(frozen=True)
+class MinedPhrases:
+    """The phrases of a corpus, and figures of their mining."""
+
+    phrases: PhraseSet
+    candidates: PhraseSet
+    """Every frequent candidate of several words, accepted or not."""
+    document_frequency: NDArray[np.int32]
+    """Documents of each word, shape (words,)."""
+    min_support: int
+    known_phrase_count: int
+    """Known phrases among the candidates."""
+    acronyms: dict[str, list[str]]
+    """Short form -> long forms."""
 
 
 def build_model(
-    corpus: Corpus,
-    mined: Mined,
-    topics: Callable[[], Topics],
-    settings: Mapping[str, object],
+    corpus: EncodedCorpus,
+    mined: MinedPhrases,
+    get_topics: Callable[[], TopicSpace],
+    settings: ModelSettings,
     progress: Progress,
     processes: int = 1,
-    keeping: Callable[[Kept], None] | None = None,
+    on_batches_mined: Callable[[MinedBatches], None] | None = None,
 ) -> PhraseModel:
-    """Readings of the coded corpus: one for spellings and pairs, one to weigh all edges.
+    """Build the model in two passes over the corpus: one for display forms and pairs, one to weigh all edges.
 
-    ``topics`` gives them when they are needed; ``keeping`` is handed what an analysis of the same documents would
-    read again.
+    ``get_topics`` is called when the topic space is needed; ``on_batches_mined`` with the segmented batches at the end.
     """
     phrases = mined.phrases
-    names = [" ".join(corpus.lemmas[w] for w in phrases.spelled(p)) for p in range(phrases.size)]
-    kept = Kept(corpus, list(batches(corpus)))
-    telling = (phrases.quality >= PAIR_QUALITY) & ~everyday_words(phrases, mined.document_frequency, corpus.documents)
-    displays, found = _written(kept, phrases, names, telling, processes)
-    pairs = sorted(found, key=lambda pair: (names[pair[0]], names[pair[1]]))
-    give_back()
-    draft = _draft(corpus, mined, settings, names, displays, pairs)
-    model = _weighed(kept, draft, topics(), progress, processes, keep=keeping is not None)
-    if keeping:
-        keeping(kept)
+    names = [" ".join(corpus.lemmas[w] for w in phrases.phrase_word_ids(p)) for p in range(phrases.size)]
+    batches = MinedBatches(corpus, list(iterate_batches(corpus)))
+    is_frequent_word = find_frequent_words(phrases, mined.document_frequency, corpus.document_count)
+    may_pair = (phrases.quality >= MIN_PAIR_QUALITY) & ~is_frequent_word
+    display_forms, pairs = _collect_forms_and_pairs(batches, phrases, names, may_pair, processes)
+    trim_heap()
+    draft = _draft_model(corpus, mined, settings, names, display_forms, pairs)
+    model = _weigh_edges(batches, draft, get_topics(), progress, processes, keep_edges=on_batches_mined is not None)
+    if on_batches_mined:
+        on_batches_mined(batches)
     return model
 
 
-def topics_of(corpus: Corpus, frequency: NDArray[np.int32]) -> Topics:
-    """``frequency``: documents of each word."""
-    held, average = _size(corpus)
-    return learn_topics(corpus.words, corpus.offsets, frequency, documents=held, average_length=average)
+def find_frequent_words(
+    phrases: PhraseSet, word_document_frequency: NDArray[np.int32], document_count: int
+) -> NDArray[np.bool_]:
+    """Return which phrases are a single frequent word, shape (phrases,).
+
+    They are no members of pairs: "error" or "option" stand near everything a text is about.
+    """
+    is_frequent = word_document_frequency > max(FREQUENT_WORD_SHARE * document_count, FREQUENT_WORD_DOCUMENTS)
+    return np.asarray((phrases.lengths == 1) & is_frequent[phrases.word_ids[phrases.starts[:-1]]])
 
 
-def _size(corpus: Corpus) -> tuple[int, float]:
-    """Documents that hold any token, and their mean length."""
-    held = int((np.diff(corpus.offsets) > 0).sum())
-    return held, corpus.tokens / held if held else 0.0
+def learn_corpus_topics(corpus: EncodedCorpus, frequency: NDArray[np.int32]) -> TopicSpace:
+    """Learn the topic space of a corpus; ``frequency`` counts the documents of each word."""
+    document_count, average_length = _measure_documents(corpus)
+    return learn_topic_space(
+        corpus.lemma_ids, corpus.offsets, frequency, document_count=document_count, average_length=average_length
+    )
 
 
-class _Written(NamedTuple):
-    """What a batch says of how phrases are written, and which keep close company."""
-
-    spelled: Spelled
-    pairs: set[tuple[int, int]]
-    found: Arrays
+def _measure_documents(corpus: EncodedCorpus) -> tuple[int, float]:
+    """Return the number of documents with any token, and their mean length."""
+    document_count = int((np.diff(corpus.offsets) > 0).sum())
+    return document_count, corpus.token_count / document_count if document_count else 0.0
 
 
-def _written(
-    kept: Kept, phrases: PhraseSet, names: list[str], telling: NDArray[np.bool_], processes: int
-) -> tuple[list[str], set[tuple[int, int]]]:
-    """The spelling of each phrase, and the pairs of ``telling`` ones; fills ``kept.found``."""
-    corpus = kept.corpus
-    matcher = phrases.matcher(len(corpus.lemmas))
+class _BatchForms(NamedTuple):
+    """Display forms, pairs and occurrences of a batch."""
 
-    def read(batch: tuple[int, int]) -> _Written:
-        words, marks = batch_tokens(corpus, *batch)
-        document = document_of_tokens(corpus, *batch)
-        found = matcher.all(words, marks)
-        chosen = matcher.segments(len(words), found)
-        segments = found.where(chosen)
-        _, one, other, _ = close_pairs(document[segments.position], segments.position, segments.phrase)
+    display_forms: DisplayFormCounts
+    pairs: set[PhrasePair]
+    packed_occurrences: Arrays
+
+
+def _collect_forms_and_pairs(
+    batches: MinedBatches, phrases: PhraseSet, names: list[str], may_pair: NDArray[np.bool_], processes: int
+) -> tuple[list[str], list[PhrasePair]]:
+    """Return the display form of each phrase, and the pairs sorted by names; fill ``batches.occurrence_spool``."""
+    corpus = batches.corpus
+    matcher = phrases.build_matcher(len(corpus.lemmas))
+
+    def read_batch(batch: tuple[int, int]) -> _BatchForms:
+        words, marks = get_batch_tokens(corpus, *batch)
+        document = get_token_documents(corpus, *batch)
+        occurrences = matcher.find_all(words, marks)
+        is_segment = matcher.mark_segments(len(words), occurrences)
+        segments = occurrences.select(is_segment)
+        _, first, second, _ = find_close_pairs(document[segments.position], segments.position, segments.phrase)
         pairs = {
             (a, b)
-            for a, b in zip(one.tolist(), other.tolist(), strict=True)
-            if telling[a] and telling[b] and _worth(names[a], names[b])
+            for a, b in zip(first.tolist(), second.tolist(), strict=True)
+            if may_pair[a] and may_pair[b] and _is_informative_pair(names[a], names[b])
         }
-        return _Written(spelled(corpus, batch, found), pairs, packed_occurrences(found, chosen))
+        forms = count_display_forms(corpus, batch, occurrences)
+        return _BatchForms(forms, pairs, pack_occurrences(occurrences, is_segment))
 
-    spellings, pairs = Spellings(), set[tuple[int, int]]()
-    for _, written in in_order(read, iter(kept.batches), processes):
-        spellings.add(written.spelled)
-        pairs |= written.pairs
-        kept.found.put(written.found)
-    return spellings.best(corpus, phrases.size), pairs
-
-
-def _worth(one: str, other: str) -> bool:
-    """Says a pair more than its members? Not when one holds the other, nor two bare words."""
-    return (" " in one or " " in other) and f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
+    totals, pairs = DisplayFormTotals(), set[PhrasePair]()
+    for _, result in map_in_order(read_batch, iter(batches.batches), processes):
+        totals.add(result.display_forms)
+        pairs |= result.pairs
+        batches.occurrence_spool.append(result.packed_occurrences)
+    by_names = sorted(pairs, key=lambda pair: (names[pair[0]], names[pair[1]]))
+    return totals.choose_most_frequent(corpus, phrases.size), by_names
 
 
-def _draft(
-    corpus: Corpus,
-    mined: Mined,
-    settings: Mapping[str, object],
+def _is_informative_pair(a: str, b: str) -> bool:
+    """Return whether a pair says more than its members: not two bare words, nor one phrase inside the other."""
+    return (" " in a or " " in b) and f" {a} " not in f" {b} " and f" {b} " not in f" {a} "
+
+
+def _draft_model(
+    corpus: EncodedCorpus,
+    mined: MinedPhrases,
+    settings: ModelSettings,
     names: list[str],
-    displays: list[str],
-    pairs: list[tuple[int, int]],
+    display_forms: list[str],
+    pairs: list[PhrasePair],
 ) -> PhraseModel:
-    """The model before frequencies and degrees are known."""
+    """Return the model without what needs the edges: frequencies, degrees, background and topics."""
     phrases = mined.phrases
-    spelled = [np.concatenate([phrases.spelled(a), phrases.spelled(b)]) for a, b in pairs]
-    lengths = np.concatenate([phrases.lengths, [len(words) for words in spelled]]).astype(np.int64)
+    pair_words = [np.concatenate([phrases.phrase_word_ids(a), phrases.phrase_word_ids(b)]) for a, b in pairs]
+    lengths = np.concatenate([phrases.lengths, [len(words) for words in pair_words]]).astype(np.int64)
     size = phrases.size + len(pairs)
     pair_quality = np.array([np.sqrt(phrases.quality[a] * phrases.quality[b]) for a, b in pairs], dtype=np.float32)
-    held, average_length = _size(corpus)
+    document_count, average_length = _measure_documents(corpus)
     return PhraseModel(
         settings=settings,
-        documents=held,
+        document_count=document_count,
         average_length=average_length,
-        phrases=names + [f"{names[a]}{PAIR}{names[b]}" for a, b in pairs],
-        displays=displays + [f"{displays[a]} + {displays[b]}" for a, b in pairs],
-        frequency=np.zeros(size, dtype=np.int32),
+        phrases=names + [f"{names[a]}{PAIR_SEPARATOR}{names[b]}" for a, b in pairs],
+        display_forms=display_forms + [f"{display_forms[a]} + {display_forms[b]}" for a, b in pairs],
+        document_frequency=np.zeros(size, dtype=np.int32),
         quality=np.concatenate([phrases.quality, pair_quality]).astype(np.float32),
         degree=np.zeros(size),
         background=np.zeros(size),
         words=corpus.lemmas,
-        word_frequency=mined.document_frequency,
-        extra={
-            "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            "phrase_words": np.concatenate([phrases.words, *spelled]).astype(np.int32),
-            "gain": gains(phrases.quality, phrases.lengths).astype(np.float32),
-            "nested": phrases.nested,
-            "members": np.array(pairs, dtype=np.int32).reshape(-1, 2),
-            "acronyms": pack(as_lines(mined.acronyms)),
-        },
+        word_document_frequency=mined.document_frequency,
+        phrase_starts=csr_starts(lengths),
+        phrase_word_ids=np.concatenate([phrases.word_ids, *pair_words]).astype(np.int32),
+        segment_gains=compute_segment_gains(phrases.quality, phrases.lengths).astype(np.float32),
+        is_nested=phrases.is_nested,
+        pair_members=np.array(pairs, dtype=np.int32).reshape(-1, 2),
+        acronyms=mined.acronyms,
     )
 
 
-class _Weighed(NamedTuple):
-    """What a batch adds to each phrase."""
+class _BatchSums(NamedTuple):
+    """Sums over the edges of a batch; arrays of shape (phrases,)."""
 
     frequency: NDArray[np.int64]
     degree: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    edges: int
-    places: Placed
-    kept: Arrays
+    normalised_weight: NDArray[np.float64]
+    """Weights divided by the root of the document's degree."""
+    edge_count: int
+    topic_vectors: PhraseVectorSums
+    packed_edges: Arrays
 
 
-def _weighed(
-    kept: Kept, draft: PhraseModel, topics: Topics, progress: Progress, processes: int, keep: bool
+def _weigh_edges(
+    batches: MinedBatches, draft: PhraseModel, topics: TopicSpace, progress: Progress, processes: int, keep_edges: bool
 ) -> PhraseModel:
-    """Frequencies, degrees and background of all phrases; fills ``kept.edges`` if they are to be kept."""
-    corpus, reading = kept.corpus, Reading(draft)
+    """Return the model with frequencies, degrees, background and topics; fill ``batches.edge_spool`` if asked to."""
+    corpus, compiled = batches.corpus, CompiledModel(draft)
     size = len(draft.phrases)
 
-    def weigh(number: int) -> _Weighed:
-        batch = kept.batches[number]
-        words, marks = batch_tokens(corpus, *batch)
-        document, lengths = document_of_tokens(corpus, *batch), np.diff(corpus.offsets[batch[0] : batch[1] + 1])
-        found, chosen = kept.occurrences(number)
-        here = edges_of(reading, found, chosen, document, marks)
-        weight = weights_of(reading, here, words, document, lengths)
-        share = weight / np.sqrt(np.bincount(here.document, weight, minlength=len(lengths)))[here.document]
-        return _Weighed(
-            np.bincount(here.phrase, minlength=size),
-            np.bincount(here.phrase, weight, minlength=size).astype(np.float64, copy=False),
-            np.bincount(here.phrase, share, minlength=size).astype(np.float64, copy=False),
-            len(here.phrase),
-            placed(topics, words, document, lengths, here.document, here.phrase),
-            packed_edges(here, weight) if keep else (),
+    def weigh_batch(number: int) -> _BatchSums:
+        first, last = batches.batches[number]
+        words, marks = get_batch_tokens(corpus, first, last)
+        document, lengths = get_token_documents(corpus, first, last), np.diff(corpus.offsets[first : last + 1])
+        edges = build_edges(compiled, *batches.read_occurrences(number), document, marks)
+        weight = compute_edge_weights(compiled, edges, words, document, lengths)
+        normalised = weight / np.sqrt(np.bincount(edges.document, weight, minlength=len(lengths)))[edges.document]
+        return _BatchSums(
+            np.bincount(edges.phrase, minlength=size),
+            np.bincount(edges.phrase, weight, minlength=size).astype(np.float64, copy=False),
+            np.bincount(edges.phrase, normalised, minlength=size).astype(np.float64, copy=False),
+            len(edges.phrase),
+            sum_phrase_vectors(topics, words, document, lengths, edges.document, edges.phrase),
+            pack_edges(edges, weight) if keep_edges else (),
         )
 
-    frequency, degree, spread = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
-    edges = 0
-    places = PhrasePlaces(topics, size)
-    for number, found in in_order(weigh, iter(range(len(kept.batches))), processes):
-        frequency += found.frequency
-        degree += found.degree
-        spread += found.spread
-        edges += found.edges
-        places.add(found.places)
-        kept.edges.put(found.kept)
-        progress("weigh", kept.batches[number][1], corpus.documents)
-    background = np.divide(spread, np.sqrt(degree), out=np.zeros(size), where=degree > 0)
+    frequency, degree, normalised_weight = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
+    edge_count = 0
+    phrase_vectors = PhraseVectorMeans(topics, size)
+    for number, sums in map_in_order(weigh_batch, iter(range(len(batches.batches))), processes):
+        frequency += sums.frequency
+        degree += sums.degree
+        normalised_weight += sums.normalised_weight
+        edge_count += sums.edge_count
+        phrase_vectors.add(sums.topic_vectors)
+        batches.edge_spool.append(sums.packed_edges)
+        progress("weigh", batches.batches[number][1], corpus.document_count)
     return replace(
         draft,
-        frequency=frequency.astype(np.int32),
+        document_frequency=frequency.astype(np.int32),
         degree=degree,
-        background=background,
-        settings={**draft.settings, "edges": edges},
-        extra={**draft.extra, **_topic_arrays(topics), "places": places.means(frequency)},
+        background=np.divide(normalised_weight, np.sqrt(degree), out=np.zeros(size), where=degree > 0),
+        settings={**draft.settings, "edges": edge_count},
+        topic_word_ids=np.flatnonzero(topics.vector_rows >= 0).astype(np.int32),
+        topic_vectors=topics.vectors.astype(np.float16),
+        topic_centroid=topics.centroid,
+        phrase_topic_vectors=phrase_vectors.compute_means(frequency),
     )
-
-
-def _topic_arrays(topics: Topics) -> dict[str, NDArray[np.generic]]:
-    return {
-        "topic_words": np.flatnonzero(topics.words >= 0).astype(np.int32),
-        "topic_vectors": topics.vectors.astype(np.float16),
-        "topic_middle": topics.middle,
-    }

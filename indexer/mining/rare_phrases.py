@@ -1,9 +1,8 @@
 """Rare phrases: too few occurrences for statistics of their own, made of words the corpus knows well.
 
-An author's keyword may occur three times in a hundred thousand documents. Such patterns are looked for only in
-stretches without function words, and judged by what needs no counting: their words, and the company of the few
-occurrences. The judge learns from the frequent candidates, whose quality is known, with everything that depends on
-frequency hidden from it.
+An author's keyword may occur three times in a hundred thousand documents. Such patterns are searched only in stretches
+without function words, and scored by what needs no counting: their words, and the neighbours of the few occurrences.
+The forest learns from the frequent candidates, whose quality is known, without any feature that depends on frequency.
 """
 
 from __future__ import annotations
@@ -13,83 +12,100 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.features import Candidates, Matrix, phrase_features, soundness
-from indexer.mining.frequent_patterns import frequent_patterns
-from indexer.mining.pattern_statistics import Evidence, Level
+from indexer.mining.features import Matrix, build_phrase_features, build_phrase_set, compute_form_factor
+from indexer.mining.frequent_patterns import find_frequent_patterns
+from indexer.mining.pattern_statistics import LevelStatistics, PatternStatistics
 from indexer.mining.phrase_quality import SEED
+from indexer.segmentation.phrase_set import PhraseSet
 
-MAX_LENGTH = 4
-_EXAMPLES = 10_000
+MAX_RARE_LENGTH = 4
+MIN_EXAMPLES = 50
+"""With fewer frequent candidates to learn from, nothing rare is accepted."""
+_MAX_EXAMPLES = 10_000
 _TREES = 40
-_SLICE = 1 << 16
-"""Candidates judged at a time."""
+_SLICE_SIZE = 1 << 16
+"""Candidates scored at a time."""
 
 
-def rare_support(support: int) -> int:
-    """From which count on a pattern is looked at at all."""
-    return max(2, round(support / 3))
+def min_rare_count(min_support: int) -> int:
+    """Return the count from which a pattern is considered at all."""
+    return max(2, round(min_support / 3))
 
 
-class RareJudge:
-    """Predicts the quality of frequent candidates from the features that rare ones have too."""
+class RareQualityModel:
+    """Forest that predicts the quality of a candidate from the features that rare ones have too."""
 
     def __init__(self, features: Matrix, quality: NDArray[np.float32], threads: int = 1) -> None:
-        self.model: Any = None
-        if len(quality) < 50:
+        """Learn from frequent candidates: features (candidates, PHRASE_FEATURES), quality (candidates,)."""
+        self.forest: Any = None
+        if len(quality) < MIN_EXAMPLES:
             return
         from sklearn.ensemble import ExtraTreesRegressor
 
-        draw = np.random.default_rng(SEED)
-        rows = np.sort(draw.permutation(len(quality))[:_EXAMPLES])
-        self.model = ExtraTreesRegressor(
+        random = np.random.default_rng(SEED)
+        rows = np.sort(random.permutation(len(quality))[:_MAX_EXAMPLES])
+        self.forest = ExtraTreesRegressor(
             _TREES, min_samples_leaf=3, max_features=0.2, random_state=0, n_jobs=threads
         ).fit(features[rows], quality[rows])
-        self.model.n_jobs = 1  # side by side the trees' votes would be added up in any order
+        self.forest.n_jobs = 1  # in parallel the trees' votes would be added up in any order
 
-    def score(self, features: Matrix) -> NDArray[np.float32]:
-        if self.model is None or not len(features):
+    def predict_quality(self, features: Matrix) -> NDArray[np.float32]:
+        """Return the predicted quality, shape (candidates,); 0 where there was too little to learn from."""
+        if self.forest is None or not len(features):
             return np.zeros(len(features), dtype=np.float32)
-        return np.asarray(self.model.predict(features), dtype=np.float32)
+        return np.asarray(self.forest.predict(features), dtype=np.float32)
 
 
-def rare_phrases(
-    evidence: Evidence, support: int, word_scores: Matrix, judge: RareJudge, least: float
-) -> list[Candidates]:
-    """Patterns of possible words only that occur less than ``support`` times and are judged ``least`` or better, by
-    length; their only feature is the quality."""
-    corpus = evidence.corpus
-    rare = evidence.for_rare(support)
-    found: list[Candidates] = []
+def find_rare_phrases(
+    statistics: PatternStatistics,
+    min_support: int,
+    word_scores: Matrix,
+    quality_model: RareQualityModel,
+    min_quality: float,
+) -> list[PhraseSet]:
+    """Return the patterns that occur less than ``min_support`` times and have this quality, one set per length.
 
-    def visit(n: int, at: NDArray[np.int32]) -> None:
-        rare.visit(n, at)
-        if n > 1:
-            found.append(_accepted(rare, rare.levels[-1], word_scores, judge, least))
+    They have no function words; ``word_scores`` has shape (words, WORD_SCORES).
+    """
+    corpus = statistics.corpus
+    rare = statistics.for_rare_patterns(min_support)
+    phrases: list[PhraseSet] = []
+
+    def visit(length: int, pattern_at: NDArray[np.int32]) -> None:
+        rare.visit_level(length, pattern_at)
+        if length > 1:
+            phrases.append(_accept_candidates(rare, rare.levels[-1], word_scores, quality_model, min_quality))
         rare.levels.clear()
 
-    least_count = rare_support(support)
-    frequent_patterns(
-        corpus.words, corpus.marks, len(corpus.lemmas), least_count, MAX_LENGTH, visit, allowed=evidence.edge
+    find_frequent_patterns(
+        corpus.lemma_ids,
+        corpus.marks,
+        len(corpus.lemmas),
+        min_rare_count(min_support),
+        MAX_RARE_LENGTH,
+        visit,
+        may_contain=statistics.is_edge_word,
     )
-    return found
+    return phrases
 
 
-def _accepted(rare: Evidence, level: Level, word_scores: Matrix, judge: RareJudge, least: float) -> Candidates:
-    count = level.sums["fit"].astype(np.int32)
-    usual = float(level.sums["title"].sum() / max(int(count.sum()), 1))
-    rows, quality = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
-    for start in range(0, len(level.rows), _SLICE):
-        local = level.rows[start : start + _SLICE]
-        features = phrase_features(level, count, local, rare, word_scores)
-        score = judge.score(features) * soundness(features, usual)
-        rows.append(local[score >= least])
-        quality.append(score[score >= least])
-    kept = np.concatenate(rows)
-    return Candidates(
-        rows=kept,
-        length=np.full(len(kept), level.n, np.int8),
-        count=count[kept],
-        documents=level.documents[kept],
-        example=level.example[kept],
-        features=np.concatenate(quality)[:, None],
-    )
+def _accept_candidates(
+    rare: PatternStatistics,
+    level: LevelStatistics,
+    word_scores: Matrix,
+    quality_model: RareQualityModel,
+    min_quality: float,
+) -> PhraseSet:
+    count = level.signal_sums["fit"].astype(np.int32)
+    mean_title_share = float(level.signal_sums["title"].sum() / max(int(count.sum()), 1))
+    candidates = level.candidate_rows
+    accepted, quality = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    for start in range(0, len(candidates), _SLICE_SIZE):
+        local = candidates[start : start + _SLICE_SIZE]
+        features = build_phrase_features(level, count, local, rare, word_scores)
+        score = quality_model.predict_quality(features) * compute_form_factor(features, mean_title_share)
+        accepted.append(local[score >= min_quality])
+        quality.append(score[score >= min_quality])
+    rows = np.concatenate(accepted)
+    lengths = np.full(len(rows), level.length, np.int8)
+    return build_phrase_set(rare.corpus, level.example_position[rows], lengths, np.concatenate(quality), count[rows])

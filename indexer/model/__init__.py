@@ -1,1 +1,1 @@
-"""The phrase model of an epoch: phrases, frequencies, topic vectors, and BM25 over it."""
+"""The phrase model of an epoch: phrases, frequencies and topic vectors, and BM25 over it."""

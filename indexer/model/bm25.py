@@ -19,127 +19,77 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from indexer.documents import PAIR
+from indexer.documents import PAIR_SEPARATOR
 
 K1 = 1.2
 B = 0.75
 
-_EXACT = 24
-"""Lengths below this are stored as they are; longer ones keep 4 significant bits."""
+_MAX_EXACT_LENGTH = 24
+"""Shorter lengths are stored exactly; of longer ones 4 significant bits remain."""
 
 
-class EpochStatistics(Protocol):
-    """What a phrase model knows that BM25 needs."""
+class CorpusStatistics(Protocol):
+    """Corpus statistics that BM25 needs; a phrase model has them."""
 
     @property
-    def documents(self) -> int: ...
+    def document_count(self) -> int: ...
     @property
     def average_length(self) -> float: ...
     @property
-    def word_frequency(self) -> NDArray[np.int32]: ...
+    def word_document_frequency(self) -> NDArray[np.int32]: ...
     @property
     def word_ids(self) -> Mapping[str, int]: ...
 
 
-def stored_length(length: ArrayLike) -> NDArray[np.int64]:
-    """Document lengths in tokens as one byte remembers them (Lucene's SmallFloat), same shape."""
+def quantise_length(length: ArrayLike) -> NDArray[np.int64]:
+    """Round document lengths in tokens down to what one byte can store (Lucene's SmallFloat), same shape."""
     exact = np.asarray(length, dtype=np.int64)
-    rest = np.maximum(exact - _EXACT, 0)
+    rest = np.maximum(exact - _MAX_EXACT_LENGTH, 0)
     # frexp gives the number of bits exactly: a length is far below 2**53
     shift = np.maximum(np.frexp(rest.astype(np.float64))[1].astype(np.int64) - 4, 0)
-    return np.where(exact < _EXACT, exact, _EXACT + ((rest >> shift) << shift))
+    return np.where(exact < _MAX_EXACT_LENGTH, exact, _MAX_EXACT_LENGTH + ((rest >> shift) << shift))
 
 
-def idf(frequency: ArrayLike, documents: int) -> NDArray[np.float64]:
-    """Inverse document frequency of words that ``frequency`` of ``documents`` documents hold, same shape."""
-    df = np.asarray(frequency, dtype=np.float64)
-    return np.log1p((documents - df + 0.5) / (df + 0.5))
+def idf(document_frequency: ArrayLike, document_count: int) -> NDArray[np.float64]:
+    """Return the inverse document frequency, same shape as ``document_frequency``."""
+    df = np.asarray(document_frequency, dtype=np.float64)
+    return np.log1p((document_count - df + 0.5) / (df + 0.5))
 
 
-def saturation(count: ArrayLike, length: ArrayLike, average_length: float) -> NDArray[np.float64]:
-    """The factor beside idf for words that occur ``count`` times in documents of ``length`` tokens."""
+def tf_saturation(count: ArrayLike, length: ArrayLike, average_length: float) -> NDArray[np.float64]:
+    """Return the factor beside idf for words that occur ``count`` times in documents of ``length`` tokens."""
     tf = np.asarray(count, dtype=np.float64)
     if average_length <= 0:
         return np.zeros(np.broadcast_shapes(tf.shape, np.shape(length)))
-    return (K1 + 1.0) * tf / (tf + K1 * (1.0 - B + B * stored_length(length) / average_length))
+    return (K1 + 1.0) * tf / (tf + K1 * (1.0 - B + B * quantise_length(length) / average_length))
 
 
-def phrase_words(phrase: str) -> list[str]:
-    """The words whose weights make up the phrase's: ``"a b@@c"`` has a, b and c."""
-    return phrase.replace(PAIR, " ").split()
+def split_phrase_words(phrase: str) -> list[str]:
+    """Return the words of a phrase or pair: those of ``"a b@@c"`` are a, b and c."""
+    return phrase.replace(PAIR_SEPARATOR, " ").split()
 
 
 @dataclass(frozen=True)
-class Weigher:
-    """BM25 with the statistics of one epoch."""
+class Bm25Scorer:
+    """BM25 of phrases in a document, with the statistics of one epoch."""
 
-    statistics: EpochStatistics
+    statistics: CorpusStatistics
 
-    def phrases(self, tokens: Iterable[str] | Mapping[str, int], phrases: Sequence[str]) -> NDArray[np.float64]:
-        """The weight of each phrase in one document, shape (phrases,).
+    def score_phrases(self, tokens: Iterable[str] | Mapping[str, int], phrases: Sequence[str]) -> NDArray[np.float64]:
+        """Return the weight of each phrase in one document, shape (phrases,).
 
-        ``tokens`` are the document's lemmas, or their counts. Whether a phrase *occurs* is not asked:
-        a document that holds only some of its words gets a partial match. A word that the epoch has
-        not seen counts as held by this document alone.
+        ``tokens`` are the document's lemmas, or their counts. The phrase need not occur: a document with only
+        some of its words has a partial match. A word unknown to the epoch counts as a word of one document.
         """
         counts = tokens if isinstance(tokens, Mapping) else Counter(tokens)
-        length, known = sum(counts.values()), self.statistics.word_ids
+        length, word_ids = sum(counts.values()), self.statistics.word_ids
         words = list(counts)
-        frequency = [self.statistics.word_frequency[known[word]] if word in known else 1 for word in words]
-        rarity = idf(frequency, self.statistics.documents)
-        weights = rarity * saturation([counts[word] for word in words], length, self.statistics.average_length)
-        of_word = dict(zip(words, weights.tolist(), strict=True))
-        return np.array([sum(of_word.get(word, 0.0) for word in phrase_words(p)) for p in phrases], dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class PhraseWords:
-    """The words of many phrases as one flat array: those of phrase i are ``words[starts[i]:starts[i + 1]]``."""
-
-    starts: NDArray[np.int64]
-    """Shape (phrases + 1,)."""
-    words: NDArray[np.int64]
-    """Word numbers, shape (total words,)."""
-
-    @classmethod
-    def of(cls, phrases: Sequence[str], word_ids: Mapping[str, int]) -> PhraseWords:
-        """Every word of every phrase must be in ``word_ids``."""
-        lists = [[word_ids[word] for word in phrase_words(phrase)] for phrase in phrases]
-        starts = np.zeros(len(lists) + 1, dtype=np.int64)
-        np.cumsum([len(words) for words in lists], out=starts[1:])
-        return cls(starts, np.array([word for words in lists for word in words], dtype=np.int64))
-
-
-def edge_weights(
-    token_documents: NDArray[np.integer],
-    token_words: NDArray[np.integer],
-    edge_documents: NDArray[np.integer],
-    edge_phrases: NDArray[np.integer],
-    phrase_words: PhraseWords,
-    word_frequency: NDArray[np.integer],
-    documents: int,
-    average_length: float,
-) -> NDArray[np.float64]:
-    """The weight of many (document, phrase) edges at once, shape (edges,).
-
-    ``token_documents`` and ``token_words``, shape (tokens,), say for every token which document of the
-    batch it stands in (numbered from 0) and which word it is; edges name documents and phrases the same
-    way. ``documents`` and ``average_length`` are the epoch's, not the batch's.
-    """
-    if len(edge_documents) == 0 or len(token_documents) == 0:
-        return np.zeros(len(edge_documents), dtype=np.float64)
-    vocabulary = len(word_frequency)
-    keys, counts = np.unique(token_documents.astype(np.int64) * vocabulary + token_words, return_counts=True)
-    lengths = np.bincount(token_documents, minlength=int(edge_documents.max()) + 1)
-    cell_weights = idf(word_frequency, documents)[keys % vocabulary]
-    cell_weights *= saturation(counts, lengths[keys // vocabulary], average_length)
-
-    sizes = np.diff(phrase_words.starts)[edge_phrases]
-    ends = np.cumsum(sizes)
-    within = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
-    wanted_words = phrase_words.words[np.repeat(phrase_words.starts[edge_phrases], sizes) + within]
-    wanted = np.repeat(edge_documents.astype(np.int64), sizes) * vocabulary + wanted_words
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = np.where(keys[at] == wanted, cell_weights[at], 0.0)
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    return np.bincount(owners, weights=found, minlength=len(sizes)).astype(np.float64)
+        frequency = [
+            self.statistics.word_document_frequency[word_ids[word]] if word in word_ids else 1 for word in words
+        ]
+        word_idf = idf(frequency, self.statistics.document_count)
+        weights = word_idf * tf_saturation([counts[word] for word in words], length, self.statistics.average_length)
+        weight_of = dict(zip(words, weights.tolist(), strict=True))
+        return np.array(
+            [sum(weight_of.get(word, 0.0) for word in split_phrase_words(p)) for p in phrases], dtype=np.float64
+        )

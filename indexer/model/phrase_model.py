@@ -1,4 +1,4 @@
-"""The phrase model of an epoch: all that is needed to analyse a text the way the index was."""
+"""The phrase model of an epoch, and its bytes: all that is needed to analyse a text the way the index was."""
 
 from __future__ import annotations
 
@@ -7,47 +7,95 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.acronyms import from_lines
+from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
 from indexer.model.bm25 import idf
-from indexer.model.topic_space import Topics
-from indexer.packed import Packed, pack, unpack
+from indexer.model.topic_space import TopicSpace
 
 FORMAT = 1
+
+_EXTRA_ARRAYS = {
+    "gain": "segment_gains",
+    "members": "pair_members",
+    "nested": "is_nested",
+    "phrase_words": "phrase_word_ids",
+    "places": "phrase_topic_vectors",
+    "starts": "phrase_starts",
+    "topic_middle": "topic_centroid",
+    "topic_vectors": "topic_vectors",
+    "topic_words": "topic_word_ids",
+}
+"""Name of each optional array in the stored model -> its field."""
+
+
+class ModelSettings(TypedDict, total=False):
+    """Settings a model was mined with and figures of the mining, as stored."""
+
+    language: str
+    min_support: int
+    """Count from which a pattern is frequent."""
+    k: int
+    """Salient phrases of a document."""
+    mu: float
+    """Weight of diversity in their selection."""
+    salience: str
+    """``default``, or ``paper`` for the interestingness of the paper."""
+    known_phrases: int
+    """Listed phrases among the candidates."""
+    notes: list[str]
+    """Remarks for the user, such as a missing lemmatiser."""
+    edges: int
+    """Edges between documents and phrases."""
 
 
 @dataclass(frozen=True)
 class PhraseModel:
-    """Phrases, words and counts of one epoch. Row i of every phrase array is phrase i."""
+    """Phrases, words and counts of one epoch. Row i of every phrase array is phrase i; pairs come last."""
 
-    settings: Mapping[str, object]
-    """What analysis depends on: language, k, mu, max_length, ..."""
-    documents: int
+    settings: ModelSettings
+    document_count: int
     """Documents with at least one token when the epoch was built: BM25's N."""
     average_length: float
-    """Mean tokens a document, BM25's avgdl."""
+    """Mean number of tokens of a document: BM25's avgdl."""
     phrases: Sequence[str]
     """Canonical names: lemmas joined by a space; a pair is ``a@@b``."""
-    displays: Sequence[str]
-    """The most frequent original spelling of each."""
-    frequency: NDArray[np.int32]
-    """Documents whose segmentation holds the phrase."""
+    display_forms: Sequence[str]
+    """Most frequent original spelling of each phrase."""
+    document_frequency: NDArray[np.int32]
+    """Documents whose segmentation contains the phrase."""
     quality: NDArray[np.float32]
     """In [0, 1]."""
     degree: NDArray[np.float64]
-    """Sum of the phrase's edge weights over the epoch, D_P of the paper."""
+    """Sum of the phrase's edge weights over the epoch: D_P of the paper."""
     background: NDArray[np.float64]
-    """Sum over documents of the normalised weight S_ij: what a uniform g0 of 1 gives the phrase."""
+    """Sum over documents of the normalised weight S_ij: the relevance of the phrase if g0 is 1 for every document."""
     words: Sequence[str]
     """Every lemma of the epoch."""
-    word_frequency: NDArray[np.int32]
-    """Documents that hold the word."""
-    extra: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
-    """Further arrays: what the segmentation needs, topics, acronyms."""
+    word_document_frequency: NDArray[np.int32]
+    """Documents that contain the word, shape (words,)."""
+    phrase_starts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Phrase p is the words ``phrase_word_ids[phrase_starts[p]:phrase_starts[p + 1]]``, shape (phrases + 1,)."""
+    phrase_word_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    segment_gains: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """Gain of a segmentation by a segment of the phrase, shape (phrases without pairs,)."""
+    is_nested: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Whether the phrase also counts inside a longer segment, shape (phrases without pairs,)."""
+    pair_members: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    """Ids of the two members of each pair, shape (pairs, 2)."""
+    topic_word_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """Words that have a topic vector, ascending."""
+    topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    """Their vectors, shape (topic words, dimensions); no dimensions where no topics were learnt."""
+    topic_centroid: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """Mean vector of the texts, shape (dimensions,)."""
+    phrase_topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    """Mean topic vector of the documents that contain each phrase, shape (phrases, dimensions)."""
+    acronyms: Mapping[str, list[str]] = field(default_factory=dict)
+    """Short form -> long forms, the most frequent first, both as lemmas."""
 
     @cached_property
     def phrase_ids(self) -> dict[str, int]:
@@ -59,75 +107,84 @@ class PhraseModel:
 
     @cached_property
     def word_idf(self) -> NDArray[np.float64]:
-        """BM25's idf of every word, and last that of a word never seen, shape (words + 1,)."""
-        return np.concatenate([idf(self.word_frequency, self.documents), idf([1], self.documents)])
+        """BM25's idf of every word, and last that of an unknown word, shape (words + 1,)."""
+        return np.concatenate([idf(self.word_document_frequency, self.document_count), idf([1], self.document_count)])
 
     @cached_property
-    def topics(self) -> Topics:
-        """Where words stand; without dimensions where none were learnt."""
+    def topic_space(self) -> TopicSpace:
+        """Topic space of the words; without dimensions where no topics were learnt."""
         rows = np.full(len(self.words) + 1, -1, dtype=np.int32)
-        placed = np.asarray(self.extra.get("topic_words", np.zeros(0)), dtype=np.int64)
-        rows[placed] = np.arange(len(placed))
-        return Topics(
-            rows,
-            np.asarray(self.extra.get("topic_vectors", np.zeros((len(placed), 0))), dtype=np.float16),
-            np.asarray(self.extra.get("topic_middle", np.zeros(0)), dtype=np.float32),
-            self.word_idf,
-            self.average_length,
-        )
+        rows[self.topic_word_ids] = np.arange(len(self.topic_word_ids))
+        return TopicSpace(rows, self.topic_vectors, self.topic_centroid, self.word_idf, self.average_length)
 
     @cached_property
-    def places(self) -> NDArray[np.float16]:
-        """Mean place of the documents that hold each phrase, shape (phrases, dimensions)."""
-        return np.asarray(self.extra.get("places", np.zeros((len(self.phrases), 0))), dtype=np.float16)
-
-    @cached_property
-    def acronyms(self) -> dict[str, list[str]]:
-        """Short form -> long forms, as lemmas."""
-        return from_lines(unpack(np.asarray(self.extra.get("acronyms", np.zeros(0)), dtype=np.uint8)))
+    def short_forms(self) -> dict[str, list[str]]:
+        """Long form -> its acronyms."""
+        short_forms: dict[str, list[str]] = {}
+        for short, longs in self.acronyms.items():
+            for long in longs:
+                short_forms.setdefault(long.replace("\n", " "), []).append(short)
+        return short_forms
 
     def to_bytes(self) -> bytes:
-        """One self-contained blob; the same model gives the same bytes."""
+        """Encode as one self-contained blob; equal models give equal bytes."""
         head = {
             "format": FORMAT,
             "settings": dict(self.settings),
-            "documents": self.documents,
+            "documents": self.document_count,
             "average_length": self.average_length,
-            "extra": sorted(self.extra),
+            "extra": ["acronyms", *_EXTRA_ARRAYS],
         }
         arrays: dict[str, Any] = {
-            "head": pack([json.dumps(head, sort_keys=True)]),
-            "phrases": pack(self.phrases),
-            "displays": pack(self.displays),
-            "frequency": self.frequency,
+            "head": pack_strings([json.dumps(head, sort_keys=True)]),
+            "phrases": pack_strings(self.phrases),
+            "displays": pack_strings(self.display_forms),
+            "frequency": self.document_frequency,
             "quality": self.quality,
             "degree": self.degree,
             "background": self.background,
-            "words": pack(self.words),
-            "word_frequency": self.word_frequency,
+            "words": pack_strings(self.words),
+            "word_frequency": self.word_document_frequency,
         }
-        arrays |= {f"extra_{name}": self.extra[name] for name in sorted(self.extra)}
+        arrays["extra_acronyms"] = pack_strings(_acronyms_to_lines(self.acronyms))
+        arrays |= {f"extra_{name}": getattr(self, field) for name, field in _EXTRA_ARRAYS.items()}
         out = io.BytesIO()
         np.savez_compressed(out, **arrays)
         return out.getvalue()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PhraseModel:
+        """Decode what ``to_bytes`` wrote; raise ValueError for another format."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            head = json.loads(unpack(arrays["head"])[0])
+            head = json.loads(unpack_strings(arrays["head"])[0])
             if head["format"] != FORMAT:
                 raise ValueError(f"phrase model of format {head['format']}, this version reads {FORMAT}")
+            extra: dict[str, NDArray[Any]] = {name: arrays[f"extra_{name}"] for name in head["extra"]}
             return cls(
                 settings=head["settings"],
-                documents=head["documents"],
+                document_count=head["documents"],
                 average_length=head["average_length"],
-                phrases=unpack(arrays["phrases"]),
-                displays=Packed(arrays["displays"]),
-                frequency=arrays["frequency"],
+                phrases=unpack_strings(arrays["phrases"]),
+                display_forms=NewlineStringTable(arrays["displays"]),
+                document_frequency=arrays["frequency"],
                 quality=arrays["quality"],
                 degree=arrays["degree"],
                 background=arrays["background"],
-                words=unpack(arrays["words"]),
-                word_frequency=arrays["word_frequency"],
-                extra={name: arrays[f"extra_{name}"] for name in head["extra"]},
+                words=unpack_strings(arrays["words"]),
+                word_document_frequency=arrays["word_frequency"],
+                acronyms=_acronyms_from_lines(unpack_strings(extra["acronyms"])) if "acronyms" in extra else {},
+                **{field: extra[name] for name, field in _EXTRA_ARRAYS.items() if name in extra},
             )
+
+
+def _acronyms_to_lines(acronyms: Mapping[str, list[str]]) -> list[str]:
+    """Return a line ``short<tab>long`` for each pair."""
+    return [f"{short}\t{long}" for short, longs in sorted(acronyms.items()) for long in longs]
+
+
+def _acronyms_from_lines(lines: list[str]) -> dict[str, list[str]]:
+    acronyms: dict[str, list[str]] = {}
+    for line in lines:
+        short, _, long = line.partition("\t")
+        acronyms.setdefault(short, []).append(long)
+    return acronyms

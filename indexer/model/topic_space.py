@@ -1,9 +1,10 @@
-"""Topics: where words, phrases and texts stand in the corpus as a whole, in a few dozen numbers.
+"""Topic space: vectors of words, phrases and texts in a few dozen dimensions (latent semantic analysis).
 
-The leading right singular vectors of the document-word matrix (latent semantic analysis) put words
-that are used in the same kind of documents close together, even where no document holds both. A
-neighbourhood of some hundred documents cannot see that far, so it is kept with the epoch. A text
-stands where its words do; a phrase stands in the middle of the documents that hold it.
+The leading right singular vectors of the document-word matrix bring words together that are used in the same kind of
+documents, even if no document contains both. A neighbourhood of some hundred documents cannot show that, so the space
+is stored with the epoch. The vector of a text is the weighted sum of those of its words; that of a phrase is the mean
+of the documents that contain it. ``sklearn.utils.extmath.randomized_svd`` does the same decomposition, but would change
+the bytes of stored models; this one never holds two bases of the vocabulary's size at a time.
 """
 
 from __future__ import annotations
@@ -16,200 +17,220 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.model.bm25 import idf, saturation
+from indexer.int_arrays import LOW_32_BITS
+from indexer.model.bm25 import idf, tf_saturation
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-DIMENSIONS = 64
-SAMPLE = 20_000
-"""Documents the directions are learnt from: more does not sharpen them, and time stays flat."""
-_LEAST, _MOST = 3, 0.3
-"""Words in fewer documents, or in a larger share of them, say nothing about topics."""
+MAX_DIMENSIONS = 64
+SAMPLE_SIZE = 20_000
+"""Documents the vectors are learnt from: more do not make them sharper, and the time stays constant."""
+_MIN_DOCUMENTS, _MAX_DOCUMENT_SHARE = 3, 0.3
+"""Words in fewer documents, or in a larger share of them, have no vector: they say nothing about topics."""
 _OVERSAMPLING, _POWER_STEPS = 16, 2
-_NOISE = 1e-6
-"""Squared singular values below this share of the largest are rounding."""
-_TOGETHER = 1000
-"""Documents of the sample looked at together."""
-FEW = 8
-"""Up to this many texts are added up one by one: a sparse matrix takes longer to make."""
+_MIN_SQUARED_RATIO = 1e-6
+"""Squared singular values below this share of the largest are rounding errors."""
+_SAMPLE_BATCH = 1000
+"""Documents of the sample weighed at a time."""
+SMALL_BATCH = 8
+"""Up to this many texts are summed one by one: building a sparse matrix would take longer."""
 
 Ints = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Topics:
-    """Directions of words, and the middle of all texts."""
+class TopicSpace:
+    """Vectors of words, and the mean of all texts."""
 
-    words: NDArray[np.int32]
-    """Word -> row of ``vectors``, or -1, shape (words + 1,): the last is for words never seen."""
+    vector_rows: NDArray[np.int32]
+    """Word -> row of ``vectors``, or -1, shape (words + 1,); the last is for unknown words."""
     vectors: NDArray[np.float32] | NDArray[np.float16]
-    """Shape (words with a place, dimensions). Each is a number of half precision: kept so, they take half the room."""
-    middle: NDArray[np.float32]
-    """Shape (dimensions,)."""
+    """Shape (words with a vector, dimensions). All are numbers of half precision, whichever type stores them."""
+    centroid: NDArray[np.float32]
+    """Mean of the sampled texts before they are normalised, shape (dimensions,)."""
     word_idf: NDArray[np.float64]
+    """Shape (words + 1,), the last for unknown words."""
     average_length: float
 
     @property
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
-    def places(self, words: Ints, document: Ints, lengths: Ints) -> NDArray[np.float32]:
-        """Unit vectors of a batch of texts, shape (texts, dimensions); zeros for a text without a known word.
+    def embed_texts(self, words: Ints, document: Ints, lengths: Ints) -> NDArray[np.float32]:
+        """Return unit vectors of a batch of texts, shape (texts, dimensions); zeros for a text without a known word.
 
-        ``words`` and ``document``, shape (tokens,), say which word each token is and which text it is in.
+        ``words`` and ``document``, shape (tokens,), are the word and the text of each token; ``lengths``, shape
+        (texts,), the tokens of each text.
         """
-        cells = _cells(self.words, self.word_idf, self.average_length, words, document, lengths)
-        raw = self._sums(cells, len(lengths)) - self.middle
+        cells = _weigh_words(self.vector_rows, self.word_idf, self.average_length, words, document, lengths)
+        raw = self._sum_word_vectors(cells, len(lengths)) - self.centroid
         size = np.linalg.norm(raw, axis=1, keepdims=True)
         known = np.bincount(cells.text, minlength=len(lengths)) > 0
         return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
 
     @cached_property
-    def _whole(self) -> NDArray[np.float32]:
-        """All of the vectors in single precision, which only many texts together need."""
-        return _single(self.vectors)
+    def _single_precision_vectors(self) -> NDArray[np.float32]:
+        """All vectors in single precision; only large batches need them."""
+        return _to_single_precision(self.vectors)
 
-    def _sums(self, cells: _Cells, texts: int) -> NDArray[np.float32]:
-        """The weighted sum of the vectors of each text's words."""
-        if texts > FEW:
-            return np.asarray(_matrix(cells, texts, len(self.vectors)) @ self._whole)
+    def _sum_word_vectors(self, cells: _TextWordWeights, texts: int) -> NDArray[np.float32]:
+        """Return the weighted sum of the vectors of each text's words, shape (texts, dimensions)."""
+        if texts > SMALL_BATCH:
+            return np.asarray(_build_sparse_matrix(cells, texts, len(self.vectors)) @ self._single_precision_vectors)
         ends = np.searchsorted(cells.text, np.arange(texts + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        return np.stack([cells.weight[part] @ _single(self.vectors[cells.row[part]]) for part in parts])
+        return np.stack([cells.weight[part] @ _to_single_precision(self.vectors[cells.row[part]]) for part in parts])
 
 
-def _single(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
+def _to_single_precision(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
     return vectors.astype(np.float32, copy=False)
 
 
-class _Cells(NamedTuple):
-    """Texts x words in BM25 weights, each text of length 1; by text, then by word."""
+class _TextWordWeights(NamedTuple):
+    """BM25 weights of the words of texts, each text of length 1; by text, then by word."""
 
     text: NDArray[np.int64]
     row: NDArray[np.int32]
-    """The word's row among the vectors."""
+    """Row of the word's vector."""
     weight: NDArray[np.float32]
 
 
-def _cells(
+def _weigh_words(
     rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
     words: Ints, document: Ints, lengths: Ints,
-) -> _Cells:  # fmt: skip
-    placed = rows[words] >= 0
-    cells, counts = np.unique(document[placed].astype(np.int64) << 32 | words[placed], return_counts=True)
-    text, word = cells >> 32, cells & 0xFFFFFFFF
-    weights = word_idf[word] * saturation(counts, np.asarray(lengths)[text], average_length)
+) -> _TextWordWeights:  # fmt: skip
+    has_vector = rows[words] >= 0
+    keys, counts = np.unique(document[has_vector].astype(np.int64) << 32 | words[has_vector], return_counts=True)
+    text, word = keys >> 32, keys & LOW_32_BITS
+    weights = word_idf[word] * tf_saturation(counts, np.asarray(lengths)[text], average_length)
     norms = np.sqrt(np.bincount(text, weights**2, minlength=len(lengths)))
-    return _Cells(text, rows[word], (weights / norms[text]).astype(np.float32))
+    return _TextWordWeights(text, rows[word], (weights / norms[text]).astype(np.float32))
 
 
-def _matrix(cells: _Cells, texts: int, words: int) -> csr_array:
+def _build_sparse_matrix(cells: _TextWordWeights, texts: int, words: int) -> csr_array:
     from scipy.sparse import csr_array
 
     ends = np.searchsorted(cells.text, np.arange(texts + 1)).astype(np.int32)
     return csr_array((cells.weight, cells.row, ends), shape=(texts, words))
 
 
-def learn_topics(
-    words: Ints, offsets: Ints, frequency: Ints, *, documents: int, average_length: float, seed: int = 0
-) -> Topics:
-    """Directions from a sample of the corpus's documents; ``words`` and ``offsets`` as a coded corpus has them."""
+def learn_topic_space(
+    words: Ints, offsets: Ints, document_frequency: Ints, *, document_count: int, average_length: float, seed: int = 0
+) -> TopicSpace:
+    """Learn the space from a sample of the documents.
+
+    Document d has the words ``words[offsets[d]:offsets[d + 1]]``; ``document_frequency`` has shape (words,).
+    ``document_count`` and ``average_length`` are BM25's.
+    """
     from threadpoolctl import threadpool_limits
 
-    # On one core: on several the last digits depend on how many, and these matrices are too narrow to gain by it.
+    # On one core: on several the last digits depend on their number, and these matrices are too narrow to gain from it.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _learnt(words, offsets, np.asarray(frequency), documents, average_length, seed)
+        return _learn_on_one_thread(
+            words, offsets, np.asarray(document_frequency), document_count, average_length, seed
+        )
 
 
-def _learnt(words: Ints, offsets: Ints, frequency: Ints, documents: int, average_length: float, seed: int) -> Topics:
-    chosen = np.flatnonzero((frequency >= _LEAST) & (frequency <= max(_MOST * documents, _LEAST)))
-    rows = np.full(len(frequency) + 1, -1, dtype=np.int32)
-    rows[chosen] = np.arange(len(chosen))
-    word_idf = np.concatenate([idf(frequency, documents), idf([1], documents)])
-    texts = len(offsets) - 1
-    sample = np.sort(np.random.default_rng(seed).permutation(texts)[:SAMPLE])
-    matrix = _sampled(words, offsets, sample, rows, word_idf, average_length)
-    rank = min(DIMENSIONS, *matrix.shape)
+def _learn_on_one_thread(
+    words: Ints, offsets: Ints, document_frequency: Ints, document_count: int, average_length: float, seed: int
+) -> TopicSpace:
+    max_frequency = max(_MAX_DOCUMENT_SHARE * document_count, _MIN_DOCUMENTS)
+    topic_words = np.flatnonzero((document_frequency >= _MIN_DOCUMENTS) & (document_frequency <= max_frequency))
+    rows = np.full(len(document_frequency) + 1, -1, dtype=np.int32)
+    rows[topic_words] = np.arange(len(topic_words))
+    word_idf = np.concatenate([idf(document_frequency, document_count), idf([1], document_count)])
+    sample = np.sort(np.random.default_rng(seed).permutation(len(offsets) - 1)[:SAMPLE_SIZE])
+    matrix = _build_sample_matrix(words, offsets, sample, rows, word_idf, average_length)
+    rank = min(MAX_DIMENSIONS, *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
-        nothing = np.zeros((len(chosen), 0), dtype=np.float32)
-        return Topics(rows, nothing, np.zeros(0, dtype=np.float32), word_idf, average_length)
-    vectors = _leading(matrix, rank, seed).astype(np.float16).astype(np.float32)
-    middle = np.asarray((matrix @ vectors).mean(axis=0), dtype=np.float32)
-    return Topics(rows, vectors, middle, word_idf, average_length)
+        no_vectors = np.zeros((len(topic_words), 0), dtype=np.float32)
+        return TopicSpace(rows, no_vectors, np.zeros(0, dtype=np.float32), word_idf, average_length)
+    vectors = _leading_singular_vectors(matrix, rank, seed).astype(np.float16).astype(np.float32)
+    centroid = np.asarray((matrix @ vectors).mean(axis=0), dtype=np.float32)
+    return TopicSpace(rows, vectors, centroid, word_idf, average_length)
 
 
-def _sampled(
+def _build_sample_matrix(
     words: Ints, offsets: Ints, sample: Ints, rows: NDArray[np.int32], word_idf: NDArray[np.float64], average: float
 ) -> csr_array:
-    """Sampled documents x words, made of a few documents at a time: what is sorted is far larger than what stays."""
+    """Return the matrix of sampled documents x words with vectors.
+
+    It is built from a few documents at a time: the keys that are sorted take far more memory than the result.
+    """
     from scipy.sparse import csr_array
 
-    row, weight, held = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], [np.zeros(1, np.int64)]
-    for first in range(0, len(sample), _TOGETHER):
-        some = sample[first : first + _TOGETHER]
-        lengths = offsets[some + 1] - offsets[some]
-        here = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in some])
-        cells = _cells(rows, word_idf, average, here, np.repeat(np.arange(len(some)), lengths), lengths)
+    row, weight, sizes = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], [np.zeros(1, np.int64)]
+    for first in range(0, len(sample), _SAMPLE_BATCH):
+        batch = sample[first : first + _SAMPLE_BATCH]
+        lengths = offsets[batch + 1] - offsets[batch]
+        batch_words = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in batch])
+        cells = _weigh_words(rows, word_idf, average, batch_words, np.repeat(np.arange(len(batch)), lengths), lengths)
         row.append(cells.row)
         weight.append(cells.weight)
-        held.append(np.bincount(cells.text, minlength=len(some)))
-    ends = np.cumsum(np.concatenate(held)).astype(np.int32)
+        sizes.append(np.bincount(cells.text, minlength=len(batch)))
+    ends = np.cumsum(np.concatenate(sizes)).astype(np.int32)
     shape = (len(sample), int(rows.max(initial=-1)) + 1)
     return csr_array((np.concatenate(weight), np.concatenate(row), ends), shape=shape)
 
 
-def _leading(back: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
-    """The leading right singular vectors, by subspace iteration from a fixed random start; none of no weight."""
-    matrix = back.T.tocsr()
+def _leading_singular_vectors(matrix: csr_array, rank: int, seed: int) -> NDArray[np.float32]:
+    """Return the leading right singular vectors of a matrix (documents, words), shape (words, rank or fewer).
+
+    Subspace iteration from a fixed random start; vectors of negligible singular values are left out.
+    """
+    transposed = matrix.T.tocsr()
     width = min(rank + _OVERSAMPLING, *matrix.shape)
-    small = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
-    basis = np.linalg.qr(matrix @ small)[0]
+    small = np.random.default_rng(seed).standard_normal((matrix.shape[0], width), dtype=np.float32)
+    basis = np.linalg.qr(transposed @ small)[0]
     for _ in range(_POWER_STEPS):
-        small = back @ basis
+        small = matrix @ basis
         del basis  # as large as the next one: never both
-        basis = np.linalg.qr(matrix @ small)[0]
-    small = back @ basis
+        basis = np.linalg.qr(transposed @ small)[0]
+    small = matrix @ basis
     values, rotation = np.linalg.eigh(small.T @ small)
     order = np.argsort(values)[::-1][:rank]
-    left = basis @ rotation[:, order[values[order] > _NOISE * values.max()]]
-    # a singular vector's sign is arbitrary: fix it, so that the same corpus gives the same bytes
-    signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    return np.asarray(left * signs, dtype=np.float32)
+    vectors = basis @ rotation[:, order[values[order] > _MIN_SQUARED_RATIO * values.max()]]
+    # the sign of a singular vector is arbitrary: fix it, so that the same corpus gives the same bytes
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
+    return np.asarray(vectors * signs, dtype=np.float32)
 
 
-class Placed(NamedTuple):
-    """Sums of the places of the documents that hold each of some phrases."""
+class PhraseVectorSums(NamedTuple):
+    """Sums of the vectors of the documents that contain each of some phrases."""
 
     phrases: Ints
     sums: NDArray[np.float32]
     """Shape (phrases, dimensions)."""
 
 
-def placed(
-    topics: Topics, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints
-) -> Placed:
-    """The phrases of a batch of documents, each where those that hold it stand."""
+def sum_phrase_vectors(
+    topics: TopicSpace, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints
+) -> PhraseVectorSums:
+    """Sum the vectors of a batch of documents over the documents of each phrase.
+
+    Tokens are given as in ``TopicSpace.embed_texts``, edges by document and phrase, each of shape (edges,).
+    """
     from scipy.sparse import csr_array
 
     if topics.dimensions == 0 or len(edge_phrase) == 0:
-        return Placed(np.zeros(0, np.int64), np.zeros((0, topics.dimensions), np.float32))
-    places = topics.places(words, document, lengths)
+        return PhraseVectorSums(np.zeros(0, np.int64), np.zeros((0, topics.dimensions), np.float32))
+    vectors = topics.embed_texts(words, document, lengths)
     phrases, row = np.unique(edge_phrase, return_inverse=True)
     ones = np.ones(len(row), dtype=np.float32)
-    sums = csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ places
-    return Placed(phrases, sums)
+    sums = csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ vectors
+    return PhraseVectorSums(phrases, sums)
 
 
-class PhrasePlaces:
-    """Adds up, batch by batch, the places of the documents that hold each phrase."""
+class PhraseVectorMeans:
+    """Adds up the vectors of the documents that contain each phrase, batch by batch."""
 
-    def __init__(self, topics: Topics, phrases: int) -> None:
+    def __init__(self, topics: TopicSpace, phrases: int) -> None:
         self._sums = np.zeros((phrases, topics.dimensions), dtype=np.float32)
 
-    def add(self, placed: Placed) -> None:
-        self._sums[placed.phrases] += placed.sums
+    def add(self, batch: PhraseVectorSums) -> None:
+        self._sums[batch.phrases] += batch.sums
 
-    def means(self, frequency: Ints) -> NDArray[np.float16]:
-        """The mean place of each phrase's documents, shape (phrases, dimensions); not of length 1."""
+    def compute_means(self, frequency: Ints) -> NDArray[np.float16]:
+        """Return the mean vector of each phrase's documents, shape (phrases, dimensions); not of length 1."""
         return (self._sums / np.maximum(frequency, 1)[:, None]).astype(np.float16)

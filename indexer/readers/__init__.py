@@ -1,49 +1,83 @@
-"""Documents from wherever they are: ``read_documents`` streams them, bad records go to ``Rejects``."""
+"""Readers of documents: ``read_documents`` streams those of files and folders, bad records go to ``Rejects``.
+
+A reader yields the rows of one source. To add one, write it in a file of its own and name it in ``RECORD_READERS``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from indexer.defaults import DEFAULT_MAX_DOCUMENT_BYTES
 from indexer.documents import Document
 from indexer.errors import BadInput
 from indexer.readers.byte_streams import STDIN
 from indexer.readers.delimited import read_delimited
-from indexer.readers.folder import SUFFIXES, read_file, read_folder
-from indexer.readers.jsonl import Row, read_json_lines
+from indexer.readers.folder import PAGE_PARSERS, read_folder, read_page_file
+from indexer.readers.jsonl import read_json_lines
 from indexer.readers.rejects import Reject, Rejects
-from indexer.records import BadRecord, FieldMap, make_document
+from indexer.records import BadRecord, FieldMap, SourceRow, make_document
 
-__all__ = ["FieldMap", "Reject", "Rejects", "check_source", "read_documents", "take"]
+__all__ = [
+    "PAGE_SUFFIXES",
+    "RECORD_READERS",
+    "RECORD_SUFFIXES",
+    "FieldMap",
+    "Reject",
+    "Rejects",
+    "check_source",
+    "make_documents",
+    "read_documents",
+]
 
-SourcedRow = tuple[str, Row]
-MAX_BYTES = 10 * 2**20
+SourceReader = Callable[[str, FieldMap, int], Iterator[SourceRow]]
+"""Yields the rows of a source; called with the source, the fields and the most bytes of a document."""
+
+RECORD_READERS: dict[str, SourceReader] = {
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+    ".json": read_json_lines,
+    ".csv": read_delimited,
+    ".tsv": read_delimited,
+}
+"""Reader by suffix, for files of many records; they may be gzipped (``.csv.gz``)."""
+
+
+def _join_suffixes(suffixes: Iterable[str]) -> str:
+    *others, last = suffixes
+    return f"{', '.join(others)} or {last}"
+
+
+RECORD_SUFFIXES = _join_suffixes(RECORD_READERS) + " (also .gz)"
+"""For help and error texts."""
+PAGE_SUFFIXES = _join_suffixes(PAGE_PARSERS)
+"""For help and error texts."""
 
 
 def read_documents(
     sources: Iterable[str],
     rejects: Rejects,
     fields: FieldMap | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES,
 ) -> Iterator[Document]:
-    """The documents of files and folders (``-``: standard input), in the order given.
+    """Yield the documents of files and folders (``-``: standard input), in the order of the sources.
 
-    A record that cannot be taken, or whose id came before, goes to ``rejects``. A file that
-    cannot be read at all raises BadInput before the first document.
+    A record that is not valid, or whose id came before, goes to ``rejects``. Raise BadInput before the first
+    document if a source cannot be read at all.
     """
     fields = fields or FieldMap()
     sources = list(sources)
     for source in sources:
         check_source(source)
-    rows = (row for source in sources for row in _rows(source, fields, max_bytes))
-    return take(rows, rejects, fields, max_bytes)
+    rows = (row for source in sources for row in _find_reader(source)(source, fields, max_bytes))
+    return make_documents(rows, rejects, fields, max_bytes)
 
 
-def take(rows: Iterable[SourcedRow], rejects: Rejects, fields: FieldMap, max_bytes: int) -> Iterator[Document]:
-    """Documents from raw rows; each id once."""
-    seen: set[str] = set()
-    for source, (line, record, default_id) in rows:
+def make_documents(rows: Iterable[SourceRow], rejects: Rejects, fields: FieldMap, max_bytes: int) -> Iterator[Document]:
+    """Yield the documents of rows, each id once; the other rows go to ``rejects``."""
+    ids: set[str] = set()
+    for source, line, record, default_id in rows:
         if isinstance(record, BadRecord):
             rejects.add(source, line, str(record))
             continue
@@ -52,54 +86,37 @@ def take(rows: Iterable[SourcedRow], rejects: Rejects, fields: FieldMap, max_byt
         except BadRecord as error:
             rejects.add(source, line, str(error))
             continue
-        if document.id in seen:
+        if document.id in ids:
             rejects.add(source, line, f"the id {document.id!r} came before")
             continue
-        seen.add(document.id)
+        ids.add(document.id)
         yield document
 
 
-def _kind(source: str) -> str:
-    """``json``, ``csv``, ``file`` or ``folder``; empty for what no reader takes."""
-    if source == STDIN:
-        return "json"
-    path = Path(source)
-    if path.is_dir():
-        return "folder"
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".jsonl", ".ndjson", ".json")):
-        return "json"
-    if name.endswith((".csv", ".tsv")):
-        return "csv"
-    return "file" if path.name.lower().endswith(SUFFIXES) else ""
-
-
 def check_source(source: str) -> None:
-    """Raise BadInput for what is not there, or what no reader takes."""
+    """Raise BadInput if a source does not exist, may not be read, or has no reader."""
     if source == STDIN:
         return
     if not Path(source).exists():
         raise BadInput(f"no such file or folder: {source}", fix="check the path")
     if not os.access(source, os.R_OK):
         raise BadInput(f"cannot read {source}: Permission denied", fix="name a readable file or folder")
-    if not _kind(source):
-        raise BadInput(
-            f"cannot tell what {source} is",
-            fix="name it .jsonl, .csv or .tsv (also .gz), .txt, .md or .html, or give a folder of such pages",
-        )
+    _find_reader(source)
 
 
-def _rows(source: str, fields: FieldMap, max_bytes: int) -> Iterator[SourcedRow]:
-    kind = _kind(source)
-    if kind == "folder":
-        yield from read_folder(source, max_bytes)
-        return
-    rows: Iterable[Row]
-    if kind == "json":
-        rows = read_json_lines(source, max_bytes)
-    elif kind == "csv":
-        rows = read_delimited(source, max_bytes, fields)
-    else:
-        rows = [read_file(Path(source), Path(source).name, max_bytes)]
-    for row in rows:
-        yield source, row
+def _find_reader(source: str) -> SourceReader:
+    if source == STDIN:
+        return read_json_lines
+    if Path(source).is_dir():
+        return read_folder
+    name = Path(source).name.lower()
+    if name.endswith(tuple(PAGE_PARSERS)):
+        return read_page_file
+    unzipped = name.removesuffix(".gz")
+    for suffix, reader in RECORD_READERS.items():
+        if unzipped.endswith(suffix):
+            return reader
+    raise BadInput(
+        f"cannot tell what {source} is",
+        fix=f"name it {RECORD_SUFFIXES}, {PAGE_SUFFIXES}, or give a folder of such pages",
+    )

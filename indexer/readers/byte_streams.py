@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input, a line at a time, unzipped where they are zipped."""
+"""Bytes of a file or of standard input, unzipped if they are gzipped, and their lines of bounded length."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import BinaryIO, cast
 from indexer.errors import BadInput
 
 STDIN = "-"
-_GZIP = b"\x1f\x8b"
-BROKEN_ZIP = (EOFError, gzip.BadGzipFile, zlib.error)
+_GZIP_MAGIC = b"\x1f\x8b"
+BROKEN_GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 @contextmanager
-def open_bytes(source: str) -> Iterator[BinaryIO]:
-    """The unzipped bytes of a file, or of standard input for ``-``."""
-    with _raw(source) as raw:
-        if raw.peek(2)[:2] == _GZIP:
+def open_byte_stream(source: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for ``-``, as a stream of unzipped bytes; raise BadInput if it cannot be read."""
+    with _open_raw(source) as raw:
+        if raw.peek(2)[:2] == _GZIP_MAGIC:
             with gzip.GzipFile(fileobj=raw) as unzipped:
                 yield io.BufferedReader(cast(io.RawIOBase, unzipped), 1 << 16)
         else:
@@ -30,7 +30,7 @@ def open_bytes(source: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _raw(source: str) -> Iterator[io.BufferedReader]:
+def _open_raw(source: str) -> Iterator[io.BufferedReader]:
     if source == STDIN:
         yield cast(io.BufferedReader, sys.stdin.buffer)
         return
@@ -42,15 +42,15 @@ def _raw(source: str) -> Iterator[io.BufferedReader]:
         yield stream
 
 
-def bounded_lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
-    """(line number, line without its end); None for a line of more than ``limit`` bytes.
+def read_bounded_lines(stream: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
+    """Yield (line number from 1, line without its end); None for a line of more than ``max_bytes``.
 
-    However long a line is, no more than ``limit`` bytes of it are held.
+    However long a line is, no more than ``max_bytes`` of it are in memory.
     """
     number = 0
-    while line := stream.readline(limit + 2):
+    while line := stream.readline(max_bytes + 2):
         number += 1
-        if len(line) > limit + 1 and not line.endswith(b"\n"):
+        if len(line) > max_bytes + 1 and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(1 << 20)
             yield number, None

@@ -1,4 +1,4 @@
-"""CSV and TSV files with a header line."""
+"""Reader of CSV and TSV files with a header line."""
 
 from __future__ import annotations
 
@@ -10,38 +10,37 @@ from functools import partial
 from pathlib import Path
 
 from indexer.errors import BadInput
-from indexer.readers.byte_streams import BROKEN_ZIP, open_bytes
-from indexer.readers.jsonl import Row
-from indexer.records import BadRecord, FieldMap
+from indexer.readers.byte_streams import BROKEN_GZIP_ERRORS, open_byte_stream
+from indexer.records import BadRecord, FieldMap, SourceRow
 
 
-def read_delimited(source: str, max_bytes: int, fields: FieldMap) -> Iterator[Row]:
-    """Every row as a record, in order; the line is the one the row begins on."""
+def read_delimited(source: str, fields: FieldMap, max_bytes: int) -> Iterator[SourceRow]:
+    """Yield a row for every line of a table; raise BadInput if its header has no text column or a name twice."""
     stem = Path(source).name.partition(".")[0]
-    with open_bytes(source) as raw, _field_limit(max_bytes):
-        # Bytes that are no UTF-8 come through as surrogates, so that one bad row spoils no other.
+    with open_byte_stream(source) as raw, _limit_field_size(max_bytes):
+        # Bytes that are not UTF-8 become surrogates, so that a bad row does not affect the others.
         stream = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
         header_line = stream.readline(1 << 16)
-        delimiter = _delimiter(source, header_line)
-        header = _header(source, header_line, delimiter, fields)
-        rows = csv.reader(iter(partial(stream.readline, 8 * max_bytes), ""), delimiter=delimiter, strict=True)
+        delimiter = _guess_delimiter(source, header_line)
+        header = _parse_header(source, header_line, delimiter, fields)
+        table = csv.reader(iter(partial(stream.readline, 8 * max_bytes), ""), delimiter=delimiter, strict=True)
         while True:
-            line = rows.line_num + 2
+            line = table.line_num + 2
             try:
-                cells = next(rows)
+                cells = next(table)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield line, BadRecord(f"broken row: {error}"), ""
+                yield SourceRow(source, line, BadRecord(f"broken row: {error}"))
                 continue
-            except BROKEN_ZIP:
-                yield line, BadRecord("the gzip stream is broken; what follows is lost"), ""
+            except BROKEN_GZIP_ERRORS:
+                yield SourceRow(source, line, BadRecord("the gzip stream is broken; what follows is lost"))
                 return
             if cells:
-                yield line, _record(header, cells), f"{stem}-{line}"
+                yield SourceRow(source, line, _make_record(header, cells), f"{stem}-{line}")
 
 
-def _record(header: list[str], cells: list[str]) -> dict[str, str] | BadRecord:
+def _make_record(header: list[str], cells: list[str]) -> dict[str, str] | BadRecord:
     if len(cells) != len(header):
         return BadRecord(f"broken row: {len(cells)} cells where the header has {len(header)}")
     if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
@@ -49,28 +48,30 @@ def _record(header: list[str], cells: list[str]) -> dict[str, str] | BadRecord:
     return dict(zip(header, cells, strict=True))
 
 
-def _delimiter(source: str, header: str) -> str:
+def _guess_delimiter(source: str, header: str) -> str:
     if Path(source.removesuffix(".gz")).suffix == ".tsv":
         return "\t"
     return max(",;\t", key=header.count)
 
 
-def _header(source: str, line: str, delimiter: str, fields: FieldMap) -> list[str]:
+def _parse_header(source: str, line: str, delimiter: str, fields: FieldMap) -> list[str]:
     names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-    wanted = fields.source("text")
-    if wanted not in names:
+    text_column = fields.get_source("text")
+    if text_column not in names:
         shown = ", ".join(names[:12]) or "none"
-        raise BadInput(f"{source} has no column {wanted!r} (columns: {shown})", fix="name it with --map text=COLUMN")
+        raise BadInput(
+            f"{source} has no column {text_column!r} (columns: {shown})", fix="name it with --map text=COLUMN"
+        )
     if len(set(names)) != len(names):
         raise BadInput(f"{source} has two columns of the same name", fix="rename one in the header line")
     return names
 
 
 @contextmanager
-def _field_limit(max_bytes: int) -> Iterator[None]:
-    """One unbalanced quote must not swallow the rest of a large file."""
-    before = csv.field_size_limit(max_bytes)
+def _limit_field_size(max_bytes: int) -> Iterator[None]:
+    """Limit the size of a cell, so that one unbalanced quote does not swallow the rest of a large file."""
+    previous = csv.field_size_limit(max_bytes)
     try:
         yield
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous)

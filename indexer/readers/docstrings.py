@@ -1,6 +1,6 @@
-"""The demo's corpus: docstrings of the standard library and of the packages this project needs.
+"""Reader of the demo's corpus: docstrings of the standard library and of the packages this project depends on.
 
-Sources are parsed, never imported, so nothing of what is read runs.
+Files are parsed, never imported, so none of their code runs.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from pathlib import Path
 from indexer.documents import Document
 
 MIN_WORDS = 40
-_LEFT_OUT = frozenset(
+"""Shortest prose that becomes a document."""
+_EXCLUDED_PARTS = frozenset(
     "test tests testing conftest site-packages externals vendor extern _vendor _async v1 deprecated "
     "idlelib lib2to3 ensurepip encodings pydoc_data turtledemo distutils".split()
 )
-"""Folders and modules that hold tests, copies of other code, or tables."""
-_PACKAGES_LEFT_OUT = frozenset({"narwhals", "prompt-toolkit", "pygments", "valkey", "wcwidth"})
-"""Large and nearly without prose, or the text of another package word for word."""
+"""Folders and modules of tests, copies of other code, or tables."""
+_EXCLUDED_PACKAGES = frozenset({"narwhals", "prompt-toolkit", "pygments", "valkey", "wcwidth"})
+"""Packages that are large with hardly any prose, or repeat the text of another one word for word."""
 
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PythonFile:
     """One Python file and the name it is imported under."""
 
     path: Path
@@ -39,52 +40,57 @@ class Source:
 
 
 def read_docstrings(distribution: str = "phrasecom") -> Iterator[Document]:
-    """One document for every module, class and function whose docstring has enough prose."""
-    texts: set[bytes] = set()
+    """Yield a document for every module, class and function whose docstring has enough prose."""
+    digests: set[bytes] = set()
     names: set[str] = set()
-    for source in [*library_sources(), *package_sources(distribution)]:
-        for full_name, docstring in docstrings_of(source):
+    for file in [*list_library_files(), *list_package_files(distribution)]:
+        for full_name, docstring in extract_docstrings(file):
             if len(docstring.split()) < MIN_WORDS:
                 continue
-            text = prose(docstring)
-            name = public_name(full_name) if public_name(full_name) not in names else full_name
-            mark = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
-            if len(text.split()) < MIN_WORDS or mark in texts or name in names:
+            text = extract_prose(docstring)
+            name = to_public_name(full_name) if to_public_name(full_name) not in names else full_name
+            digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+            if len(text.split()) < MIN_WORDS or digest in digests or name in names:
                 continue
-            texts.add(mark)
+            digests.add(digest)
             names.add(name)
-            facets = {"package": (source.package,), "module": (public_name(source.module),)}
-            yield Document(id=name, title=_title(name, text), text=text, facets=facets)
+            facets = {"package": (file.package,), "module": (to_public_name(file.module),)}
+            yield Document(id=name, title=_make_title(name, text), text=text, facets=facets)
 
 
-def library_sources() -> list[Source]:
-    """The files of the standard library."""
+def list_library_files() -> list[PythonFile]:
+    """Return the files of the standard library."""
     root = Path(sysconfig.get_paths()["stdlib"])
     files = (path.relative_to(root) for path in sorted(root.rglob("*.py")))
-    return [Source(root / path, _module(path), _module(path).partition(".")[0]) for path in files if _wanted(path)]
+    return [
+        PythonFile(root / path, _get_module_name(path), _get_module_name(path).partition(".")[0])
+        for path in files
+        if _is_included(path)
+    ]
 
 
-def package_sources(distribution: str) -> list[Source]:
-    """The files of everything ``distribution`` needs."""
-    found = []
-    for name, needed in sorted(_needed_by(distribution).items()):
-        for file in sorted(needed.files or [], key=str):
+def list_package_files(distribution: str) -> list[PythonFile]:
+    """Return the files of everything that ``distribution`` depends on."""
+    python_files = []
+    for name, dependency in sorted(_resolve_dependencies(distribution).items()):
+        for file in sorted(dependency.files or [], key=str):
             path = Path(file)
-            if path.suffix == ".py" and ".." not in path.parts and _wanted(path):
-                found.append(Source(Path(str(needed.locate_file(file))), _module(path), name))
-    return found
+            if path.suffix == ".py" and ".." not in path.parts and _is_included(path):
+                python_files.append(PythonFile(Path(str(dependency.locate_file(file))), _get_module_name(path), name))
+    return python_files
 
 
-def corpus_key() -> str:
-    """Changes when a package, the Python or this reader changes."""
-    versions = [f"{name}=={needed.version}" for name, needed in sorted(_needed_by("phrasecom").items())]
-    seen = "\n".join([sys.version, Path(__file__).read_text(), *versions])
-    return hashlib.sha256(seen.encode()).hexdigest()[:12]
+def compute_corpus_key() -> str:
+    """Return a key of the corpus, which changes with the packages, the Python and this reader."""
+    dependencies = sorted(_resolve_dependencies("phrasecom").items())
+    versions = [f"{name}=={dependency.version}" for name, dependency in dependencies]
+    content = "\n".join([sys.version, Path(__file__).read_text(), *versions])
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
-def _needed_by(distribution: str) -> dict[str, metadata.Distribution]:
-    """Its dependencies and theirs, by normalised name; extras and what is not installed are left out."""
-    found: dict[str, metadata.Distribution] = {}
+def _resolve_dependencies(distribution: str) -> dict[str, metadata.Distribution]:
+    """Return its dependencies and theirs by normalised name, without extras and what is not installed."""
+    dependencies: dict[str, metadata.Distribution] = {}
     todo = [distribution]
     while todo:
         try:
@@ -92,46 +98,46 @@ def _needed_by(distribution: str) -> dict[str, metadata.Distribution]:
         except metadata.PackageNotFoundError:
             continue
         name = re.sub(r"[-_.]+", "-", current.name).lower()
-        if name in found or name in _PACKAGES_LEFT_OUT:
+        if name in dependencies or name in _EXCLUDED_PACKAGES:
             continue
-        found[name] = current
+        dependencies[name] = current
         for requirement in current.requires or []:
             if "extra ==" not in requirement:
                 todo.append(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
-    found.pop(distribution, None)
-    return found
+    dependencies.pop(distribution, None)
+    return dependencies
 
 
-def _wanted(path: Path) -> bool:
-    return _LEFT_OUT.isdisjoint(path.with_suffix("").parts)
+def _is_included(path: Path) -> bool:
+    return _EXCLUDED_PARTS.isdisjoint(path.with_suffix("").parts)
 
 
-def _module(path: Path) -> str:
+def _get_module_name(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def public_name(name: str) -> str:
-    """Without the private modules on the way: ``scipy.stats._kde.gaussian_kde`` -> ``scipy.stats.gaussian_kde``."""
+def to_public_name(name: str) -> str:
+    """Return the name without private modules: ``scipy.stats._kde.gaussian_kde`` -> ``scipy.stats.gaussian_kde``."""
     first, *rest = name.split(".")
     return ".".join([first, *(part for part in rest if not part.startswith("_"))])
 
 
-def docstrings_of(source: Source) -> Iterator[tuple[str, str]]:
-    """(dotted name, docstring) of the file and of the public classes and functions in it."""
+def extract_docstrings(file: PythonFile) -> Iterator[tuple[str, str]]:
+    """Yield (dotted name, docstring) of the file and of the public classes and functions in it."""
     try:
-        tree = ast.parse(source.path.read_bytes())
+        tree = ast.parse(file.path.read_bytes())
     except (SyntaxError, ValueError, OSError):
         return
-    yield from _definitions(tree, source.module)
+    yield from _walk_definitions(tree, file.module)
 
 
-def _definitions(node: Definition, name: str) -> Iterator[tuple[str, str]]:
+def _walk_definitions(node: Definition, name: str) -> Iterator[tuple[str, str]]:
     docstring = ast.get_docstring(node)
     if docstring:
         yield name, docstring
     for child in node.body:
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not child.name.startswith("_"):
-            yield from _definitions(child, f"{name}.{child.name}")
+            yield from _walk_definitions(child, f"{name}.{child.name}")
 
 
 _SECTION = re.compile(r"^[ \t]*[A-Z][A-Za-z ]{2,30}\n[ \t]*[-=~^]{3,}[ \t]*$", re.MULTILINE)
@@ -152,8 +158,8 @@ _TAG = re.compile(r"</?(?:p|ul|ol|li|code|a|em|strong|pre|br|h\d|table|t[dhr]|di
 _NOISE = re.compile(r"<?\bhttps?://[^\s>]+>?_{0,2}|^[ \t]*_+$|\[\d+\]_|%\(\w+\)s|`+|\*{1,2}(?=\w)|(?<=\w)\*{1,2}", re.M)
 
 
-def prose(docstring: str) -> str:
-    """The sentences of a docstring: no examples, code blocks, signatures, rules or markup."""
+def extract_prose(docstring: str) -> str:
+    """Return the sentences of a docstring, without examples, code blocks, signatures, rules and markup."""
     text = docstring.expandtabs().replace("\r", "")
     text = _REFERENCES.sub("", text)
     text = _DOCTEST.sub("", text)
@@ -171,7 +177,7 @@ def prose(docstring: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip().replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def _title(name: str, text: str) -> str:
-    """The first sentence, or the plain name where that is long: ``Condition``."""
+def _make_title(name: str, text: str) -> str:
+    """Return the first sentence, or the plain name (``Condition``) if that is long."""
     first = text.split("\n\n", 1)[0].replace("\n", " ").split(". ", 1)[0].rstrip(".")
     return first if len(first) <= 100 else name.rpartition(".")[2]

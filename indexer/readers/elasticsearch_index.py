@@ -1,4 +1,4 @@
-"""An existing Elasticsearch index, read at one point in time and left untouched."""
+"""Reader of an existing Elasticsearch index at one point in time; the index is not changed."""
 
 from __future__ import annotations
 
@@ -6,73 +6,81 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from indexer.defaults import DEFAULT_MAX_DOCUMENT_BYTES
 from indexer.documents import Document
-from indexer.engines.attachment import Attached
-from indexer.engines.elasticsearch.attached_source import cluster_of
-from indexer.engines.elasticsearch.connection import Connection
+from indexer.engines.attachment import Attachment
+from indexer.engines.elasticsearch.attached_source import fetch_cluster_id
+from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.errors import BadInput, BadParameter
-from indexer.readers import SourcedRow, take
+from indexer.readers import make_documents
 from indexer.readers.rejects import Rejects
-from indexer.records import FieldMap
+from indexer.records import FieldMap, SourceRow
 
-PAGE = 500
+PAGE_SIZE = 500
+"""Documents fetched with one request."""
 KEEP_ALIVE = "5m"
+"""How long Elasticsearch keeps the point in time between two requests."""
 
 
-def read_existing(
+def read_elasticsearch_index(
     source: str,
     rejects: Rejects,
     fields: FieldMap | None = None,
-    max_bytes: int = 10 * 2**20,
+    max_bytes: int = DEFAULT_MAX_DOCUMENT_BYTES,
     *,
     api_key: str | None = None,
     timeout: float = 30.0,
 ) -> Iterator[Document]:
-    """The documents of ``http://host:9200/index`` as they are now; changes made meanwhile are not seen."""
-    url, index = split_source(source)
-    connection = Connection(url, timeout, **({"api_key": api_key} if api_key else {}))
-    connection.version()
+    """Yield the documents of ``http://host:9200/index`` as they are now, whatever is written to it meanwhile.
+
+    Raise BadParameter if the source is no such address, EngineUnavailable if the server does not response.
+    """
+    url, index = split_index_url(source)
+    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    connection.get_version()
     fields = fields or FieldMap()
-    return take(_rows(connection, index, "id" in fields.sources), rejects, fields, max_bytes)
+    return make_documents(_read_rows(connection, index, "id" in fields.sources), rejects, fields, max_bytes)
 
 
-def describe(source: str, fields: FieldMap, *, api_key: str | None = None, timeout: float = 30.0) -> Attached | None:
-    """What to remember of a source; None where its documents go under other ids than their own."""
-    url, index = split_source(source)
+def find_attachment(
+    source: str, fields: FieldMap, *, api_key: str | None = None, timeout: float = 30.0
+) -> Attachment | None:
+    """Return what an index stores about its source; None if its documents get other ids than in the source."""
+    url, index = split_index_url(source)
     if "id" in fields.sources:
         return None
-    connection = Connection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
     try:
-        connection.version()
-        with connection.telling():
-            cluster = cluster_of(connection)
+        connection.get_version()
+        with connection.translate_errors():
+            cluster = fetch_cluster_id(connection)
     finally:
         connection.client.close()
-    return Attached(index, cluster, dict(fields.sources)) if cluster else None
+    return Attachment(index, cluster, dict(fields.sources)) if cluster else None
 
 
-def split_source(source: str) -> tuple[str, str]:
-    """The server's URL and the index's name."""
+def split_index_url(source: str) -> tuple[str, str]:
+    """Return the server's URL and the index name; raise BadParameter if the source does not name both."""
     url, _, index = source.rstrip("/").rpartition("/")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc or not index:
         raise BadParameter(f"{source!r} names no index", fix="write http://HOST:9200/INDEX")
     return url, unquote(index)
 
 
-def _rows(connection: Connection, index: str, own_id: bool) -> Iterator[SourcedRow]:
-    """Every hit; its id is Elasticsearch's unless another field was named for it."""
-    for hit in _hits(connection, index):
+def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: bool) -> Iterator[SourceRow]:
+    """Yield a row for every hit; unless the id is mapped to a field, it is that of Elasticsearch."""
+    for hit in _scan_hits(connection, index):
         record: dict[str, Any] = dict(hit.get("_source") or {})
-        if not own_id:
+        if not has_mapped_id:
             record["id"] = hit["_id"]
-        yield f"{index}/{hit['_id']}", (0, record, hit["_id"])
+        yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"])
 
 
-def _hits(connection: Connection, index: str) -> Iterator[dict[str, Any]]:
+def _scan_hits(connection: ElasticsearchConnection, index: str) -> Iterator[dict[str, Any]]:
     from elasticsearch import NotFoundError
 
     client = connection.client
-    with connection.telling():
+    with connection.translate_errors():
         try:
             pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE)["id"]
         except NotFoundError:
@@ -80,23 +88,23 @@ def _hits(connection: Connection, index: str) -> Iterator[dict[str, Any]]:
     after: list[Any] | None = None
     try:
         while True:
-            with connection.telling():
-                answer = client.search(
+            with connection.translate_errors():
+                response = client.search(
                     pit={"id": pit, "keep_alive": KEEP_ALIVE},
-                    size=PAGE,
+                    size=PAGE_SIZE,
                     sort=["_shard_doc"],
                     search_after=after,
                     track_total_hits=False,
                     allow_partial_search_results=False,
                 ).body
-            connection.whole(answer)
-            pit = answer["pit_id"]
-            hits = answer["hits"]["hits"]
+            connection.require_complete(response)
+            pit = response["pit_id"]
+            hits = response["hits"]["hits"]
             if not hits:
                 return
             yield from hits
             after = hits[-1]["sort"]
     finally:
-        with connection.telling():
+        with connection.translate_errors():
             client.close_point_in_time(id=pit)
         client.close()

@@ -1,4 +1,4 @@
-"""JSON lines, plain or gzipped: one object a line."""
+"""Reader and writer of JSON lines, plain or gzipped: one object a line."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ import orjson
 
 from indexer.documents import Document
 from indexer.errors import BadInput
-from indexer.readers.byte_streams import BROKEN_ZIP, STDIN, bounded_lines, open_bytes
-from indexer.records import BadRecord
+from indexer.readers.byte_streams import BROKEN_GZIP_ERRORS, STDIN, open_byte_stream, read_bounded_lines
+from indexer.records import BadRecord, FieldMap, SourceRow
 
 _BOM = b"\xef\xbb\xbf"
-Row = tuple[int, dict[str, Any] | BadRecord, str]
-"""Line number, the record or what is wrong with it, an id for a record that has none."""
 
 
-def read_json_lines(source: str, max_bytes: int) -> Iterator[Row]:
-    """Every record of the file, in order."""
+def read_json_lines(source: str, fields: FieldMap, max_bytes: int) -> Iterator[SourceRow]:
+    """Yield a row for every line of a file that is not blank; raise BadInput if the file is one JSON array."""
     stem = "stdin" if source == STDIN else Path(source).name.partition(".")[0]
     number = 0
-    with open_bytes(source) as stream:
+    with open_byte_stream(source) as stream:
         try:
-            # A record may hold more than its text, and JSON escapes may make six bytes of one.
-            for number, line in bounded_lines(stream, 8 * max_bytes):
+            # A record may hold more than its text, and a JSON escape may take six bytes for one.
+            for number, line in read_bounded_lines(stream, 8 * max_bytes):
                 if line is None:
-                    yield number, BadRecord(f"the line has more than {8 * max_bytes:,} bytes"), ""
+                    yield SourceRow(source, number, BadRecord(f"the line has more than {8 * max_bytes:,} bytes"))
                     continue
                 line = line.removeprefix(_BOM) if number == 1 else line
                 if number == 1 and line.lstrip().startswith(b"["):
                     raise BadInput(f"{source} is one JSON array", fix="make it JSON lines with: jq -c '.[]'")
                 if line.strip():
-                    yield number, parse(line), f"{stem}-{number}"
-        except BROKEN_ZIP:
-            yield number + 1, BadRecord("the gzip stream is broken; what follows is lost"), ""
+                    yield SourceRow(source, number, parse_json_line(line), f"{stem}-{number}")
+        except BROKEN_GZIP_ERRORS:
+            yield SourceRow(source, number + 1, BadRecord("the gzip stream is broken; what follows is lost"))
 
 
-def parse(line: bytes) -> dict[str, Any] | BadRecord:
+def parse_json_line(line: bytes) -> dict[str, Any] | BadRecord:
+    """Return the object of a line, or why it is none."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -56,9 +55,9 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def json_line(document: Document) -> bytes:
-    """The document as a line that reads back as the same document."""
-    own: dict[str, Any] = {"id": document.id, "title": document.title, "text": document.text, "date": document.date}
-    own |= {"url": document.url, "facets": dict(document.facets), "acl": list(document.acl)}
-    filled = {name: value for name, value in own.items() if value}
-    return orjson.dumps({**document.extra, **filled}, option=orjson.OPT_APPEND_NEWLINE, default=str)
+def format_json_line(document: Document) -> bytes:
+    """Return the document as a line that ``read_json_lines`` reads back as the same document."""
+    fields: dict[str, Any] = {"id": document.id, "title": document.title, "text": document.text, "date": document.date}
+    fields |= {"url": document.url, "facets": dict(document.facets), "acl": list(document.acl)}
+    non_empty = {name: value for name, value in fields.items() if value}
+    return orjson.dumps({**document.extra, **non_empty}, option=orjson.OPT_APPEND_NEWLINE, default=str)

@@ -1,4 +1,4 @@
-"""Records that could not be taken: counted, kept in a file, and never in the way of the rest."""
+"""Rejected records: counted and listed in a file, while the others go on."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ from indexer.errors import BadParameter
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """One record left out."""
+    """One rejected record."""
 
     source: str
     """The file, or ``-`` for standard input."""
     line: int
-    """Where it began, counted from 1; 0 where there are no lines."""
+    """Where the record begins, counted from 1; 0 if the source has no lines."""
     reason: str
 
 
 class Rejects:
-    """Collects rejects; the file (JSON lines) is made at the first one and removed when there is none."""
+    """Collects rejects; the file (JSON lines) is created at the first one, and a former one is removed."""
 
-    SHOWN = 5
+    MAX_EXAMPLES = 5
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self.count = 0
-        self.first: list[Reject] = []
+        self.examples: list[Reject] = []
         self._file: IO[str] | None = None
         if path is not None:
-            with self._telling():
+            with self._translate_errors():
                 path.unlink(missing_ok=True)
 
     def add(self, source: str, line: int, reason: str) -> None:
+        """Count a rejected record and write it to the file; raise BadParameter if that cannot be written."""
         reject = Reject(source, line, reason)
         self.count += 1
-        if len(self.first) < self.SHOWN:
-            self.first.append(reject)
+        if len(self.examples) < self.MAX_EXAMPLES:
+            self.examples.append(reject)
         if self.path is not None:
-            with self._telling():
+            with self._translate_errors():
                 self._write(self.path, json.dumps(asdict(reject), ensure_ascii=False) + "\n")
 
     def _write(self, path: Path, line: str) -> None:
@@ -54,7 +55,7 @@ class Rejects:
         self._file.write(line)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

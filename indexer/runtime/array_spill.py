@@ -1,4 +1,8 @@
-"""Arrays on disk: written once in order, read in parts, so that memory holds only a part."""
+"""Arrays in nameless temporary files: appended to, then read in parts, so that memory holds only a part.
+
+Reads go by offset (``pread``), so that forked processes that share a file do not move each other's position;
+``numpy.memmap`` needs a size in advance and counts towards the memory of a process.
+"""
 
 from __future__ import annotations
 
@@ -13,73 +17,76 @@ from numpy.typing import NDArray
 
 from indexer.errors import Unavailable
 
-_SLICE = 1 << 20
+_SLICE_LENGTH = 1 << 20
+"""Values read at a time by ``ArraySpill.take``."""
 
 
-class Spill:
-    """Grows by ``append``; its file has no name and goes away with it."""
+class ArraySpill:
+    """One int32 array on disk that grows by ``append`` and is removed with this object."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._size = 0
+        self._length = 0
         weakref.finalize(self, self._file.close)
 
     def append(self, values: NDArray[np.int32]) -> None:
-        _write(self._file, values.tobytes())
-        self._size += len(values)
+        _append_bytes(self._file, values.tobytes())
+        self._length += len(values)
 
     def __len__(self) -> int:
-        return self._size
+        return self._length
 
     def __getitem__(self, key: slice) -> NDArray[np.int32]:
-        start, stop, _ = key.indices(self._size)
-        return self._read(start, max(stop - start, 0))
+        start, stop, _ = key.indices(self._length)
+        return self._read_range(start, max(stop - start, 0))
 
     def take(self, positions: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Values at any positions, shape of ``positions``; the file is read once from front to back."""
+        """Return the values at any positions, in the shape of ``positions``; reads the file once from front to back."""
         order = np.argsort(positions, kind="stable")
         ascending = positions[order]
         values = np.empty(len(positions), dtype=np.int32)
-        for start in range(0, self._size, _SLICE):
-            inside = slice(*np.searchsorted(ascending, [start, start + _SLICE]))
+        for start in range(0, self._length, _SLICE_LENGTH):
+            inside = slice(*np.searchsorted(ascending, [start, start + _SLICE_LENGTH]))
             if inside.start < inside.stop:
-                values[order[inside]] = self[start : start + _SLICE][ascending[inside] - start]
+                values[order[inside]] = self[start : start + _SLICE_LENGTH][ascending[inside] - start]
         return values
 
-    def _read(self, start: int, count: int) -> NDArray[np.int32]:
-        # not from where the file stands: processes that share it would move each other
+    def _read_range(self, start: int, count: int) -> NDArray[np.int32]:
         return np.frombuffer(os.pread(self._file.fileno(), 4 * count, 4 * start), dtype=np.int32)
 
 
-class Shelf:
-    """Several arrays at a time, put one lot after the other; a process forked since reads any of them."""
+class ArraySpool:
+    """Groups of arrays on disk, appended one by one; processes forked afterwards can read them."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lots: list[tuple[int, list[tuple[str, int]]]] = []
+        self._groups: list[tuple[int, list[tuple[str, int]]]] = []
+        """Offset in the file of each group, and dtype and length of its arrays."""
         self._end = 0
         weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
-        return len(self._lots)
+        return len(self._groups)
 
-    def put(self, arrays: Sequence[NDArray[Any]]) -> None:
+    def append(self, arrays: Sequence[NDArray[Any]]) -> None:
         data = b"".join([array.tobytes() for array in arrays])
-        _write(self._file, data)
-        self._lots.append((self._end, [(array.dtype.str, len(array)) for array in arrays]))
+        _append_bytes(self._file, data)
+        self._groups.append((self._end, [(array.dtype.str, len(array)) for array in arrays]))
         self._end += len(data)
 
-    def get(self, lot: int) -> list[NDArray[Any]]:
-        at, arrays = self._lots[lot]
-        found = []
-        for kind, size in arrays:
-            data = os.pread(self._file.fileno(), np.dtype(kind).itemsize * size, at)
-            found.append(np.frombuffer(data, dtype=kind))
-            at += len(data)
-        return found
+    def read(self, group: int) -> list[NDArray[Any]]:
+        """Return the arrays of a group, counted from 0 in the order they were appended."""
+        offset, layout = self._groups[group]
+        arrays = []
+        for dtype, length in layout:
+            data = os.pread(self._file.fileno(), np.dtype(dtype).itemsize * length, offset)
+            arrays.append(np.frombuffer(data, dtype=dtype))
+            offset += len(data)
+        return arrays
 
 
-def _write(file: IO[bytes], data: bytes) -> None:
+def _append_bytes(file: IO[bytes], data: bytes) -> None:
+    """Append to the file, or raise Unavailable if the disk is full or fails."""
     try:
         file.seek(0, 2)
         file.write(data)

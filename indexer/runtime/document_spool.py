@@ -1,4 +1,4 @@
-"""Documents set aside on disk: read once from wherever they come, then as often as needed."""
+"""Documents in a temporary file: taken once from any source, then read as often as needed, also by forked processes."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ import orjson
 from indexer.documents import Document
 from indexer.progress import Progress, no_progress
 
-_EVERY = 500
+_PROGRESS_INTERVAL = 500
+"""Documents between two reports of progress."""
 
 
-class Spool:
-    """A temporary file without a name: however the process ends, nothing of it stays behind."""
+class DocumentSpool:
+    """Documents as JSON lines in a nameless temporary file, which is gone however the process ends."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="phrasecom-")  # noqa: SIM115  closed by close()
         self._digest = hashlib.sha256()
         self._ends = array("q", [0])
-        """Where each line ends; the first begins at 0."""
+        """Offset where each line ends, after a leading 0."""
 
     def fill(self, documents: Iterable[Document], progress: Progress = no_progress) -> Self:
+        """Append the documents and return this spool."""
         for document in documents:
-            line = pack(document)
+            line = encode_document(document)
             self._file.write(line)
             self._digest.update(line)
             self._ends.append(self._ends[-1] + len(line))
-            if self.count % _EVERY == 0:
+            if self.count % _PROGRESS_INTERVAL == 0:
                 progress("collect", self.count, 0)
         self._file.flush()  # or another process would not see the last lines
         progress("collect", self.count, self.count)
@@ -42,22 +44,23 @@ class Spool:
 
     @property
     def count(self) -> int:
+        """Number of documents."""
         return len(self._ends) - 1
 
-    def content(self) -> str:
-        """A hash of everything in it, order included."""
+    def content_hash(self) -> str:
+        """Return the SHA-256 of all documents in their order."""
         return self._digest.hexdigest()
 
     def __iter__(self) -> Iterator[Document]:
         self._file.seek(0)
         for line in self._file:
-            yield unpack(line)
+            yield decode_document(line)
 
     def read(self, first: int, last: int) -> list[Document]:
-        """Documents ``first`` to ``last`` (exclusive), in whatever process was forked since they were filled in."""
+        """Return documents ``first`` to ``last`` (exclusive); also works in a process forked after ``fill``."""
         start, end = self._ends[first], self._ends[last]
-        # not from where the file stands: processes that share it would move each other
-        return list(map(unpack, os.pread(self._file.fileno(), end - start, start).splitlines()))
+        # by offset: forked processes share the position of the file
+        return list(map(decode_document, os.pread(self._file.fileno(), end - start, start).splitlines()))
 
     def close(self) -> None:
         self._file.close()
@@ -69,23 +72,26 @@ class Spool:
         self.close()
 
 
-def in_parts(documents: Iterable[Document], size: int) -> tuple[Iterator[Any], Callable[[Any], list[Document]]]:
-    """Parts of so many documents in the form that travels between processes, and what makes documents of one.
+def split_into_parts(
+    documents: Iterable[Document], part_size: int
+) -> tuple[Iterator[Any], Callable[[Any], list[Document]]]:
+    """Return parts of ``part_size`` documents to send to other processes, and a function that reads a part.
 
-    Those of a spool are read by whoever needs them; others have to travel themselves.
+    A part of a spool is a range of documents, read by the process that needs it; otherwise the documents themselves.
     """
-    if isinstance(documents, Spool):
+    if isinstance(documents, DocumentSpool):
         spool = documents
-        ranges = ((first, min(first + size, spool.count)) for first in range(0, spool.count, size))
+        ranges = ((first, min(first + part_size, spool.count)) for first in range(0, spool.count, part_size))
         return ranges, lambda part: spool.read(*part)
     source = iter(documents)
-    return iter(lambda: list(islice(source, size)), []), lambda part: part
+    return iter(lambda: list(islice(source, part_size)), []), lambda part: part
 
 
-def pack(document: Document) -> bytes:
-    """One line of JSON; the same document gives the same bytes."""
-    return orjson.dumps(document.plain(), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE, default=str)
+def encode_document(document: Document) -> bytes:
+    """Return the document as a line of JSON; equal documents give equal bytes."""
+    return orjson.dumps(document.to_dict(), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE, default=str)
 
 
-def unpack(line: bytes) -> Document:
-    return Document.of_plain(orjson.loads(line))
+def decode_document(line: bytes) -> Document:
+    """Return the document that ``encode_document`` wrote."""
+    return Document.from_dict(orjson.loads(line))

@@ -1,8 +1,11 @@
-"""Sharing work between processes."""
+"""Share work between forked processes.
+
+``ProcessPoolExecutor.map`` would pickle the function with every part and submit all parts at once; here the function
+is inherited by the fork and the number of pending parts is bounded.
+"""
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 import time
@@ -14,69 +17,76 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-_AHEAD = 2
-"""Parts in the air per process: bounds memory while a reader is slow."""
+from indexer.runtime.memory import disable_gc
+
+_MAX_PENDING_PER_PROCESS = 2
+"""Parts submitted ahead for each process: bounds memory while the consumer is slow."""
 
 Part = TypeVar("Part")
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 _work: Callable[[Any], Any] | None = None
 
 
-def _start(work: Callable[[Any], Any], owner: int) -> None:
-    global _work
-    _work = work
-    gc.disable()  # no document refers to itself, and looking for what does took a sixth of the time
-    threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
+def map_in_order(
+    work: Callable[[Part], Result], parts: Iterator[Part], processes: int
+) -> Iterator[tuple[Part, Result]]:
+    """Yield each part, in order, with the result of ``work`` for it.
 
-
-def _end_with(owner: int) -> None:
-    """A process waits for its next part for ever, even from an owner that was killed."""
-    while os.getppid() == owner:
-        time.sleep(1)
-    os._exit(1)
-
-
-def _call(part: Any) -> Any:
-    assert _work is not None
-    return _work(part)
-
-
-def in_order(work: Callable[[Part], Done], parts: Iterator[Part], processes: int) -> Iterator[tuple[Part, Done]]:
-    """Each part, in order, with what ``work`` made of it.
-
-    The parts and what is made of them travel between processes, ``work`` never does: it may hold whatever it needs.
-    A single part stays where it is.
+    Parts and results are pickled; ``work`` is not, so it may refer to anything. A single part, or all of them when
+    ``processes`` is below 2, is worked on in this process.
     """
     first = list(islice(parts, 2))
     parts = chain(first, parts)
     if processes < 2 or len(first) < 2:
         yield from ((part, work(part)) for part in parts)
         return
-    waiting: deque[tuple[Part, Future[Done]]] = deque()
+    pending: deque[tuple[Part, Future[Result]]] = deque()
 
-    def done() -> tuple[Part, Done]:
-        part, future = waiting.popleft()
+    def wait_for_next() -> tuple[Part, Result]:
+        part, future = pending.popleft()
         return part, future.result()
 
-    with ProcessPoolExecutor(processes, get_context("fork"), initializer=_start, initargs=(work, os.getpid())) as pool:
+    with _start_pool(processes, work) as pool:
         for part in parts:
-            waiting.append((part, pool.submit(_call, part)))
-            if len(waiting) > _AHEAD * processes:
-                yield done()
-        while waiting:
-            yield done()
+            pending.append((part, pool.submit(_run_work, part)))
+            if len(pending) > _MAX_PENDING_PER_PROCESS * processes:
+                yield wait_for_next()
+        while pending:
+            yield wait_for_next()
 
 
 @contextmanager
-def beside(work: Callable[[], Done], processes: int) -> Iterator[Callable[[], Done]]:
-    """Has ``work`` done by another process while the block runs, if there may be one; gives what returns its result."""
+def run_in_background(work: Callable[[], Result], processes: int) -> Iterator[Callable[[], Result]]:
+    """Run ``work`` in another process while the block runs; yield a function that returns its result.
+
+    When ``processes`` is below 2 that function does the work itself.
+    """
     if processes < 2:
         yield work
         return
+    with _start_pool(1, lambda _: work()) as pool:
+        yield pool.submit(_run_work, None).result
 
-    def begin(_: None) -> Done:
-        return work()
 
-    with ProcessPoolExecutor(1, get_context("fork"), initializer=_start, initargs=(begin, os.getpid())) as pool:
-        yield pool.submit(_call, None).result
+def _start_pool(processes: int, work: Callable[[Any], Any]) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(processes, get_context("fork"), initializer=_init_process, initargs=(work, os.getpid()))
+
+
+def _init_process(work: Callable[[Any], Any], parent: int) -> None:
+    global _work
+    _work = work
+    disable_gc()
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
+
+
+def _exit_with_parent(parent: int) -> None:
+    """End this process once its parent is gone: a pool process whose parent was killed would wait for ever."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _run_work(part: Any) -> Any:
+    assert _work is not None
+    return _work(part)

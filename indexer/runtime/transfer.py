@@ -1,7 +1,6 @@
-"""An analysed document on its way between processes.
+"""Analysed documents between processes: pickled as plain tuples and without the document, which the receiver has.
 
-It travels as plain tuples, and its document never comes back: its owner still has it. What was made ready for an
-engine in the process that analysed it comes back as it is.
+Anything else that a process prepared for an engine passes through as it is.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from indexer.documents import AnalysedDocument, Document, Salient
+from indexer.documents import AnalysedDocument, Document, SalientPhrase
 
 
-class _Packed(NamedTuple):
-    """An analysed document without the document."""
+class _PackedDocument(NamedTuple):
+    """The fields of an ``AnalysedDocument`` but for the document."""
 
     tokens: str
     phrases: tuple[str, ...]
@@ -23,22 +22,25 @@ class _Packed(NamedTuple):
     version: str
 
 
-def travelling(ready: Any) -> Any:
-    if not isinstance(ready, AnalysedDocument):
-        return ready
-    salient = [(one.phrase, one.salience, one.count, one.at) for one in ready.salient]
-    return _Packed(ready.tokens, ready.phrases, ready.weights, salient, ready.degree, ready.version)
+def pack_for_transfer(prepared: Any) -> Any:
+    """Return what to send for an analysed document; anything else is returned unchanged."""
+    if not isinstance(prepared, AnalysedDocument):
+        return prepared
+    salient = [(each.phrase, each.salience, each.count, each.spans) for each in prepared.salient]
+    return _PackedDocument(
+        prepared.tokens, prepared.phrases, prepared.weights, salient, prepared.degree, prepared.version
+    )
 
 
-def arrived(documents: Callable[[], Sequence[Document]], ready: list[Any]) -> list[Any]:
-    """What was made of each of some documents, as it was before it travelled."""
-    if not any(isinstance(one, _Packed) for one in ready):
-        return ready
-    return [_unpacked(document, one) for document, one in zip(documents(), ready, strict=True)]
+def unpack_transferred(read_documents: Callable[[], Sequence[Document]], received: list[Any]) -> list[Any]:
+    """Return the items that were packed for transfer; ``read_documents`` returns the document of each, if needed."""
+    if not any(isinstance(item, _PackedDocument) for item in received):
+        return received
+    return [_unpack_document(document, item) for document, item in zip(read_documents(), received, strict=True)]
 
 
-def _unpacked(document: Document, ready: Any) -> Any:
-    if not isinstance(ready, _Packed):
-        return ready
-    salient = tuple([Salient(*one) for one in ready.salient])
-    return AnalysedDocument(document, ready.tokens, ready.phrases, ready.weights, salient, ready.degree, ready.version)
+def _unpack_document(document: Document, item: Any) -> Any:
+    if not isinstance(item, _PackedDocument):
+        return item
+    salient = tuple([SalientPhrase(*fields) for fields in item.salient])
+    return AnalysedDocument(document, item.tokens, item.phrases, item.weights, salient, item.degree, item.version)

@@ -1,1 +1,1 @@
-"""Find the phrases of a model in encoded text."""
+"""Segment encoded text into the phrases of a model."""

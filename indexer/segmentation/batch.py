@@ -1,6 +1,6 @@
-"""Reading documents with a model: tokens, phrases and weights of a batch, in arrays.
+"""Segment batches of documents with a model: tokens, phrase occurrences and BM25 edges, in arrays.
 
-One document is a batch of one: what is found out about it does not depend on the others.
+One document is a batch of one: results for a document do not depend on the others of its batch.
 """
 
 from __future__ import annotations
@@ -14,169 +14,178 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.analysis.salience import PAPER, Weighing
 from indexer.documents import Document
-from indexer.int_arrays import LOW, counted
-from indexer.model.bm25 import idf, saturation
+from indexer.int_arrays import LOW_32_BITS, Ints, count_keys, csr_positions, csr_starts
+from indexer.model.bm25 import tf_saturation
 from indexer.model.phrase_model import PhraseModel
-from indexer.segmentation.matcher import Found, Matcher
-from indexer.segmentation.phrase_pairs import close_pairs
-from indexer.segmentation.phrase_trie import PhraseIndex
-from indexer.text.lemmatizer import Lemmas
-from indexer.text.tokenizer import Mark, parse, tokens_string
-
-Ints = NDArray[np.int64]
+from indexer.segmentation.matcher import Matcher, Occurrences
+from indexer.segmentation.phrase_pairs import find_close_pairs
+from indexer.segmentation.phrase_trie import PhraseTrie
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.tokenizer import Mark, join_tokens, tokenize_document
 
 
 @dataclass(frozen=True)
-class Edges:
-    """Phrases of the documents of a batch, by document and phrase ascending."""
+class BatchEdges:
+    """Edges between the documents of a batch and phrases, by document and phrase ascending; shape (edges,)."""
 
     document: Ints
+    """Index in the batch."""
     phrase: Ints
-    times: Ints
-    """Segments (and nested occurrences) of the phrase, or meetings of a pair's members."""
+    """Phrase id."""
+    count: Ints
+    """Segments and nested occurrences of the phrase; for a pair, how often its members are close to each other."""
 
 
-class Reading:
-    """A model made ready for reading."""
+class CompiledModel:
+    """A phrase model with the lemmatizer and the matcher that segmenting with it needs."""
 
     def __init__(self, model: PhraseModel) -> None:
         self.model = model
-        self.lemmas = Lemmas(str(model.settings.get("language", "en")))
-        extra = model.extra
-        self.starts = np.asarray(extra["starts"], dtype=np.int64)
-        self.words = np.asarray(extra["phrase_words"], dtype=np.int32)
-        self.sizes = np.diff(self.starts)
-        self.members = np.asarray(extra["members"], dtype=np.int64).reshape(-1, 2)
-        self.simple = len(model.phrases) - len(self.members)
-        """Phrases before this number are no pairs."""
+        self.lemmatizer = Lemmatizer(model.settings.get("language", "en"))
+        self.phrase_starts = model.phrase_starts
+        self.phrase_word_ids = model.phrase_word_ids
+        self.phrase_lengths = np.diff(self.phrase_starts)
+        self.pair_members = model.pair_members.astype(np.int64)
+        self.simple_phrase_count = len(model.phrases) - len(self.pair_members)
+        """Phrases with an id from here on are pairs."""
         self.matcher = Matcher(
-            PhraseIndex(self.starts[: self.simple + 1], self.words, len(model.words)),
-            np.asarray(extra["gain"], dtype=np.float64),
-            np.asarray(extra["nested"], dtype=np.bool_),
+            PhraseTrie(self.phrase_starts[: self.simple_phrase_count + 1], self.phrase_word_ids, len(model.words)),
+            model.segment_gains.astype(np.float64),
+            model.is_nested,
         )
-        self.word_idf = np.concatenate([idf(model.word_frequency, model.documents), idf([1], model.documents)])
-        self.k = int(str(model.settings.get("k", 30)))
-        self.mu = float(str(model.settings.get("mu", 3.0)))
-        self.weighing = PAPER if model.settings.get("salience") == "paper" else Weighing()
 
     @cached_property
     def pair_ids(self) -> dict[tuple[int, int], int]:
-        return {(int(a), int(b)): self.simple + i for i, (a, b) in enumerate(self.members)}
+        """Phrase id of each pair by the ids of its members."""
+        return {(int(a), int(b)): self.simple_phrase_count + i for i, (a, b) in enumerate(self.pair_members)}
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Documents with their tokens as word numbers (unknown words: the number after the last)."""
+class EncodedBatch:
+    """Documents as the word ids of their tokens, concatenated; an unknown word has the id after the last."""
 
     lemmas: list[str]
-    words: NDArray[np.int32]
+    word_ids: NDArray[np.int32]
     marks: NDArray[np.uint8]
-    """Before each token and after the last."""
-    lengths: Ints
-    """Tokens of each document."""
-    sizes: NDArray[np.int32]
+    """``Mark`` flags before each token and after the last, shape (tokens + 1,)."""
+    document_lengths: Ints
+    """Tokens of each document, shape (documents,)."""
+    piece_lengths: NDArray[np.int32]
     """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),)."""
 
     @cached_property
-    def starts(self) -> Ints:
-        """Where each document begins, and the end of the last."""
-        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+    def document_starts(self) -> Ints:
+        """First token of each document and the end of the last, shape (documents + 1,)."""
+        return csr_starts(self.document_lengths)
 
     @cached_property
-    def document(self) -> Ints:
-        """The document of each token."""
-        return np.repeat(np.arange(len(self.lengths), dtype=np.int64), self.lengths)
+    def token_documents(self) -> Ints:
+        """Document of each token, shape (tokens,)."""
+        return np.repeat(np.arange(len(self.document_lengths), dtype=np.int64), self.document_lengths)
 
     @cached_property
-    def titled(self) -> NDArray[np.bool_]:
-        """Does the token stand in the title?"""
+    def is_in_title(self) -> NDArray[np.bool_]:
+        """Mask of the tokens of titles, shape (tokens,)."""
         return np.asarray((self.marks[:-1] & Mark.TITLE) != 0)
 
     @cached_property
-    def spans(self) -> tuple[Ints, Ints]:
-        """Where each token begins and ends in its field."""
-        upto = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
-        document = self.document
-        titles = np.bincount(document[self.titled], minlength=len(self.lengths))
-        field = 2 * (self.starts[:-1] + np.arange(len(self.lengths)))  # the first piece of each title
-        before = np.where(self.titled, upto[field][document], upto[field + 2 * titles + 1][document])
-        piece = 2 * (np.arange(len(self.words)) + document) + np.where(self.titled, 1, 2)
+    def token_offsets(self) -> tuple[Ints, Ints]:
+        """Start and end of each token in its field, in characters, each of shape (tokens,)."""
+        upto = np.concatenate([[0], np.cumsum(self.piece_lengths, dtype=np.int64)])
+        document = self.token_documents
+        titles = np.bincount(document[self.is_in_title], minlength=len(self.document_lengths))
+        field = 2 * (self.document_starts[:-1] + np.arange(len(self.document_lengths)))  # the first piece of each title
+        before = np.where(self.is_in_title, upto[field][document], upto[field + 2 * titles + 1][document])
+        piece = 2 * (np.arange(len(self.word_ids)) + document) + np.where(self.is_in_title, 1, 2)
         return upto[piece] - before, upto[piece + 1] - before
 
-    def tokens(self, d: int) -> str:
-        start, end = self.starts[d : d + 2].tolist()
-        return tokens_string(self.lemmas[start:end], self.marks[start:end].tobytes())
+    def join_tokens(self, d: int) -> str:
+        """Return the tokens string of document ``d``."""
+        start, end = self.document_starts[d : d + 2].tolist()
+        return join_tokens(self.lemmas[start:end], self.marks[start:end].tobytes())
 
 
-def code_batch(reading: Reading, documents: Sequence[Document]) -> Batch:
-    parsed = [parse(document) for document in documents]
-    lemmas = list(map(reading.lemmas.__getitem__, chain.from_iterable([one.words for one in parsed])))
-    pieces = chain.from_iterable([one.pieces for one in parsed])
-    ids, unknown = reading.model.word_ids, len(reading.model.words)
-    marks = b"".join([bytes(one.marks[:-1]) for one in parsed]) + b"\x01"
-    return Batch(
+def encode_batch(compiled: CompiledModel, documents: Sequence[Document]) -> EncodedBatch:
+    """Tokenize, lemmatize and encode the documents."""
+    tokenized = [tokenize_document(document) for document in documents]
+    lemmas = list(map(compiled.lemmatizer.__getitem__, chain.from_iterable([each.words for each in tokenized])))
+    pieces = chain.from_iterable([each.pieces for each in tokenized])
+    ids, unknown = compiled.model.word_ids, len(compiled.model.words)
+    marks = b"".join([bytes(each.marks[:-1]) for each in tokenized]) + b"\x01"
+    return EncodedBatch(
         lemmas,
         np.fromiter(map(ids.get, lemmas, repeat(unknown)), dtype=np.int32, count=len(lemmas)),
         np.frombuffer(marks, dtype=np.uint8),
-        np.array([len(one.words) for one in parsed], dtype=np.int64),
+        np.array([len(each.words) for each in tokenized], dtype=np.int64),
         np.fromiter(map(len, chain.from_iterable(pieces)), dtype=np.int32),
     )
 
 
-class Read(NamedTuple):
-    """A batch and all that is in it, before anything is chosen."""
+class SegmentedBatch(NamedTuple):
+    """A batch with all its phrase occurrences and weighted edges."""
 
-    batch: Batch
-    found: Found
-    edges: Edges
+    batch: EncodedBatch
+    occurrences: Occurrences
+    edges: BatchEdges
     weights: NDArray[np.float64]
-    """BM25 of every edge."""
+    """BM25 of each edge, shape (edges,)."""
 
 
-def read_batch(reading: Reading, documents: Sequence[Document]) -> Read:
-    batch = code_batch(reading, documents)
-    found = reading.matcher.all(batch.words, batch.marks)
-    chosen = reading.matcher.segments(len(batch.words), found)
-    edges = edges_of(reading, found, chosen, batch.document, batch.marks)
-    return Read(batch, found, edges, weights_of(reading, edges, batch.words, batch.document, batch.lengths))
+def segment_batch(compiled: CompiledModel, documents: Sequence[Document]) -> SegmentedBatch:
+    """Encode the documents, find the phrases in them and weigh the edges."""
+    batch = encode_batch(compiled, documents)
+    occurrences = compiled.matcher.find_all(batch.word_ids, batch.marks)
+    is_segment = compiled.matcher.mark_segments(len(batch.word_ids), occurrences)
+    edges = build_edges(compiled, occurrences, is_segment, batch.token_documents, batch.marks)
+    weights = compute_edge_weights(compiled, edges, batch.word_ids, batch.token_documents, batch.document_lengths)
+    return SegmentedBatch(batch, occurrences, edges, weights)
 
 
-def edges_of(
-    reading: Reading, found: Found, chosen: NDArray[np.bool_], document: Ints, marks: NDArray[np.uint8]
-) -> Edges:
-    """The edges of a batch; ``chosen`` occurrences are segments, ``document`` names the document of each token."""
-    mine = reading.matcher.counted(found, chosen, marks)
-    keys, times = counted(document[found.position[mine]] << 32 | found.phrase[mine])
-    segments = found.where(chosen)
-    near = close_pairs(document[segments.position], segments.position, segments.phrase)
+def build_edges(
+    compiled: CompiledModel,
+    occurrences: Occurrences,
+    is_segment: NDArray[np.bool_],
+    token_documents: Ints,
+    marks: NDArray[np.uint8],
+) -> BatchEdges:
+    """Return the edges of a batch.
+
+    ``is_segment`` marks the occurrences that are segments, ``token_documents`` has the document of each token, and
+    ``marks`` the flags before each token and after the last.
+    """
+    is_counted = compiled.matcher.mark_counted(occurrences, is_segment, marks)
+    keys, counts = count_keys(token_documents[occurrences.position[is_counted]] << 32 | occurrences.phrase[is_counted])
+    segments = occurrences.select(is_segment)
+    close_pairs = find_close_pairs(token_documents[segments.position], segments.position, segments.phrase)
     pairs = [
-        (d << 32 | reading.pair_ids[(a, b)], count)
-        for d, a, b, count in zip(*(column.tolist() for column in near), strict=True)
-        if (a, b) in reading.pair_ids
+        (d << 32 | compiled.pair_ids[(a, b)], count)
+        for d, a, b, count in zip(*(column.tolist() for column in close_pairs), strict=True)
+        if (a, b) in compiled.pair_ids
     ]
     if pairs:
         keys = np.concatenate([keys, np.array([key for key, _ in pairs], dtype=np.int64)])
-        times = np.concatenate([times, np.array([count for _, count in pairs], dtype=np.int64)])
+        counts = np.concatenate([counts, np.array([count for _, count in pairs], dtype=np.int64)])
         order = np.argsort(keys, kind="stable")
-        keys, times = keys[order], times[order]
-    return Edges(keys >> 32, keys & LOW, times)
+        keys, counts = keys[order], counts[order]
+    return BatchEdges(keys >> 32, keys & LOW_32_BITS, counts)
 
 
-def weights_of(
-    reading: Reading, edges: Edges, words: NDArray[np.int32], document: Ints, lengths: Ints
+def compute_edge_weights(
+    compiled: CompiledModel,
+    edges: BatchEdges,
+    word_ids: NDArray[np.int32],
+    token_documents: Ints,
+    document_lengths: Ints,
 ) -> NDArray[np.float64]:
-    """BM25 of every edge, shape (edges,): the sum over the phrase's words."""
+    """Return the BM25 of every edge, shape (edges,): the sum over the words of its phrase."""
     if len(edges.document) == 0:
         return np.zeros(0)
-    cells, times = counted(document << 32 | words)
-    saturated = saturation(times, lengths[cells >> 32], reading.model.average_length)
-    cell_weight = reading.word_idf[cells & LOW] * saturated
-    sizes = reading.sizes[edges.phrase]
-    ends = np.cumsum(sizes)
-    within = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
-    word = reading.words[np.repeat(reading.starts[edges.phrase], sizes) + within]
-    found = cell_weight[np.searchsorted(cells, np.repeat(edges.document, sizes) << 32 | word)]
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    return np.asarray(np.bincount(owner, found, minlength=len(sizes)), dtype=np.float64)
+    cells, counts = count_keys(token_documents << 32 | word_ids)
+    saturated = tf_saturation(counts, document_lengths[cells >> 32], compiled.model.average_length)
+    cell_weights = compiled.model.word_idf[cells & LOW_32_BITS] * saturated
+    lengths = compiled.phrase_lengths[edges.phrase]
+    phrase_words = compiled.phrase_word_ids[csr_positions(compiled.phrase_starts, edges.phrase)]
+    weights = cell_weights[np.searchsorted(cells, np.repeat(edges.document, lengths) << 32 | phrase_words)]
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    return np.asarray(np.bincount(owners, weights, minlength=len(lengths)), dtype=np.float64)

@@ -1,7 +1,7 @@
-"""The best segmentation: each token in exactly one segment, by dynamic programming over all texts at once.
+"""Find the best segmentation, each token in exactly one segment, by dynamic programming over all texts at once.
 
-Phrases overlap only within short *runs* of tokens; between two runs any segmentation has a cut. So runs are solved
-side by side: step t finds the best segmentation of the first t tokens of every run.
+Phrases overlap only within short *runs* of tokens; between two runs every segmentation has a cut. So the runs are
+solved in parallel: step t finds the best segmentation of the first t tokens of every run.
 """
 
 from __future__ import annotations
@@ -9,48 +9,54 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST_RUN = 256
-"""A run is cut after this many tokens, so that a text of one endless run costs no more than another."""
+from indexer.int_arrays import Ints, csr_starts
 
-Ints = NDArray[np.int64]
+MAX_RUN_LENGTH = 256
+"""A longer run is cut after this many tokens, so that a text of one endless run costs no more than another."""
 
 
-def segment(tokens: int, at: Ints, length: Ints, gain: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the matches (position, length, gain > 0) make the segmentation of largest total gain.
+def find_best_segmentation(
+    token_count: int, position: Ints, length: Ints, gain: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return a mask of the matches (position, length, gain > 0) that make the segmentation of largest total gain.
 
     A token that no chosen match covers is a segment of its own with gain 0. Ties go to the shorter last segment.
     """
-    chosen = np.zeros(len(at), dtype=np.bool_)
-    if len(at) == 0:
+    chosen = np.zeros(len(position), dtype=np.bool_)
+    if len(position) == 0:
         return chosen
-    run_start, run_length, run_of = _runs(tokens, at, length)
-    inside = (at - run_start[run_of]) // LONGEST_RUN == (at + length - 1 - run_start[run_of]) // LONGEST_RUN
+    run_start, run_length, run_of = _find_runs(token_count, position, length)
+    offset_in_run = position - run_start[run_of]
+    inside = offset_in_run // MAX_RUN_LENGTH == (offset_in_run + length - 1) // MAX_RUN_LENGTH
     if not inside.all():
-        chosen[inside] = segment(tokens, at[inside], length[inside], gain[inside])
+        chosen[inside] = find_best_segmentation(token_count, position[inside], length[inside], gain[inside])
         return chosen
-    longest = int(length.max())
-    offset = np.concatenate([[0], np.cumsum(run_length + 1)])
-    cell = offset[run_of] + at - run_start[run_of]
-    table = np.full((longest + 1, offset[-1]), -1, dtype=np.int64)
-    table[length, cell] = np.arange(len(at))
+    offset = csr_starts(run_length + 1)
+    table = np.full((int(length.max()) + 1, offset[-1]), -1, dtype=np.int64)
+    table[length, offset[run_of] + offset_in_run] = np.arange(len(position))
     order = np.argsort(-run_length, kind="stable")
-    back = _forward(offset[:-1][order], run_length[order], table, gain)
-    _backward(offset[:-1], run_length, back, chosen, length)
+    back = _score_prefixes(offset[:-1][order], run_length[order], table, gain)
+    _trace_back(offset[:-1], run_length, back, chosen, length)
     return chosen
 
 
-def _runs(tokens: int, at: Ints, length: Ints) -> tuple[Ints, Ints, Ints]:
-    """Maximal stretches of tokens joined by matches: start, length, and the run of each match."""
-    change = np.bincount(at + 1, minlength=tokens + 2) - np.bincount(at + length, minlength=tokens + 2)
-    joined = np.cumsum(change[: tokens + 1]) > 0
+def _find_runs(token_count: int, position: Ints, length: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return start and length of the maximal stretches of tokens that matches join, and the run of each match."""
+    change = np.bincount(position + 1, minlength=token_count + 2)
+    change -= np.bincount(position + length, minlength=token_count + 2)
+    joined = np.cumsum(change[: token_count + 1]) > 0
     edge = np.diff(np.concatenate([[False], joined]).astype(np.int8))
     start = np.flatnonzero(edge == 1) - 1
     end = np.flatnonzero(edge == -1)
-    return start, end - start, np.searchsorted(start, at, side="right") - 1
+    return start, end - start, np.searchsorted(start, position, side="right") - 1
 
 
-def _forward(offset: Ints, lengths: Ints, table: Ints, gain: NDArray[np.float64]) -> Ints:
-    """For every cell (run, t) the match that ends there in the best segmentation, -1 for a single token."""
+def _score_prefixes(offset: Ints, lengths: Ints, table: Ints, gain: NDArray[np.float64]) -> Ints:
+    """Return for every cell (run, t) the match that ends there in the best segmentation, -1 for a single token.
+
+    ``offset`` and ``lengths`` describe the runs, longest first; ``table[n, cell]`` is the match of length n that begins
+    at a cell, or -1.
+    """
     best = np.zeros(table.shape[1])
     back = np.full(table.shape[1], -1, dtype=np.int64)
     active = np.searchsorted(-lengths, -np.arange(1, lengths[0] + 1), side="right")
@@ -66,7 +72,8 @@ def _forward(offset: Ints, lengths: Ints, table: Ints, gain: NDArray[np.float64]
     return back
 
 
-def _backward(offset: Ints, lengths: Ints, back: Ints, chosen: NDArray[np.bool_], length: Ints) -> None:
+def _trace_back(offset: Ints, lengths: Ints, back: Ints, chosen: NDArray[np.bool_], length: Ints) -> None:
+    """Mark in ``chosen`` the matches of the best segmentation, from the end of every run backwards."""
     left, runs = lengths.copy(), np.arange(len(lengths))
     while len(runs):
         match = back[offset[runs] + left[runs]]

@@ -1,61 +1,55 @@
-"""Phrase pairs: two phrases that keep close company in one document."""
+"""Phrase pairs: two phrases that are repeatedly close to each other in one document."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.int_arrays import distinct
-from indexer.mining.everyday import everyday
-from indexer.segmentation.phrase_set import PhraseSet
-from indexer.text.tokenizer import PAIR_WINDOW
+from indexer.int_arrays import LOW_32_BITS, Ints, unique_keys
+from indexer.text.phrase_search import PAIR_WINDOW
 
-MORE_THAN = 3
-"""The members stand near each other more often than this."""
-
-Ints = NDArray[np.int64]
+MAX_CHANCE_MEETINGS = 3
+"""Two phrases that are close to each other this often or less in a document are no pair."""
 
 
-def close_pairs(document: Ints, position: Ints, phrase: NDArray[np.int32]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Document, phrase, other phrase (the smaller number first) and times of every pair, each of shape (pairs,).
+def find_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return document, first and second phrase (the smaller id first) and count of every pair, each of shape (pairs,).
 
-    The arrays name the segments of a batch of documents, by document and position ascending. A pair is met
-    as often as the rarer of its members stands within reach of the other.
+    The arguments describe the segments of a batch of documents, by document and position ascending. The count of a
+    pair is how often the rarer of its members has the other at most ``PAIR_WINDOW`` words away.
     """
     nothing = np.zeros(0, dtype=np.int64)
-    if len(document) == 0:
+    if len(documents) == 0:
         return nothing, nothing, nothing, nothing
-    names, row, counts = np.unique(document << 32 | phrase, return_inverse=True, return_counts=True)
-    often = np.flatnonzero(counts[row] > MORE_THAN)
-    near = [_neighbours(document[often], position[often], row[often], step) for step in range(1, PAIR_WINDOW + 1)]
-    one = often[np.concatenate([one for one, _ in near])]
-    other = often[np.concatenate([other for _, other in near])]
-    swap = row[one] > row[other]
-    one, other = np.where(swap, other, one), np.where(swap, one, other)
-    pairs, at = np.unique(row[one] << 32 | row[other], return_inverse=True)
-    times = np.minimum(_distinct(at, one, len(pairs)), _distinct(at, other, len(pairs)))
-    kept = pairs[times > MORE_THAN]
-    first, second = names[kept >> 32], names[kept & 0xFFFFFFFF]
-    return first >> 32, first & 0xFFFFFFFF, second & 0xFFFFFFFF, times[times > MORE_THAN]
+    keys, row, counts = np.unique(documents << 32 | phrases, return_inverse=True, return_counts=True)
+    frequent = np.flatnonzero(counts[row] > MAX_CHANCE_MEETINGS)
+    neighbours = [
+        _find_neighbours(documents[frequent], positions[frequent], row[frequent], step)
+        for step in range(1, PAIR_WINDOW + 1)
+    ]
+    first = frequent[np.concatenate([left for left, _ in neighbours])]
+    second = frequent[np.concatenate([right for _, right in neighbours])]
+    swap = row[first] > row[second]
+    first, second = np.where(swap, second, first), np.where(swap, first, second)
+    pairs, pair = np.unique(row[first] << 32 | row[second], return_inverse=True)
+    meetings = np.minimum(
+        _count_distinct_members(pair, first, len(pairs)), _count_distinct_members(pair, second, len(pairs))
+    )
+    is_close = meetings > MAX_CHANCE_MEETINGS
+    first_keys, second_keys = keys[pairs[is_close] >> 32], keys[pairs[is_close] & LOW_32_BITS]
+    return first_keys >> 32, first_keys & LOW_32_BITS, second_keys & LOW_32_BITS, meetings[is_close]
 
 
-def everyday_words(phrases: PhraseSet, frequency: NDArray[np.int32], documents: int) -> NDArray[np.bool_]:
-    """Which phrases are everyday words by themselves, shape (phrases,): no members, as beside what a text is about they
-    stand in every second sentence ("error", "option"). ``frequency``: documents of each word."""
-    often = everyday(frequency, documents)
-    return np.asarray((phrases.lengths == 1) & often[phrases.words[phrases.starts[:-1]]])
+def _find_neighbours(documents: Ints, positions: Ints, row: Ints, step: int) -> tuple[Ints, Ints]:
+    """Return the segments i and i + ``step`` that are close to each other in one document and differ in phrase."""
+    left = np.arange(len(documents) - step) if len(documents) > step else np.zeros(0, dtype=np.int64)
+    right = left + step
+    is_near = documents[left] == documents[right]
+    is_near &= (positions[right] - positions[left] <= PAIR_WINDOW) & (row[left] != row[right])
+    return left[is_near], right[is_near]
 
 
-def _neighbours(document: Ints, position: Ints, row: Ints, step: int) -> tuple[Ints, Ints]:
-    """Segments ``step`` places apart in the list that stand within reach in one document."""
-    one = np.arange(len(document) - step) if len(document) > step else np.zeros(0, dtype=np.int64)
-    other = one + step
-    near = document[one] == document[other]
-    near &= (position[other] - position[one] <= PAIR_WINDOW) & (row[one] != row[other])
-    return one[near], other[near]
-
-
-def _distinct(pair: Ints, member: Ints, size: int) -> Ints:
-    """How many different members each pair has, shape (size,)."""
-    keys = distinct(pair << 32 | member)
+def _count_distinct_members(pair: Ints, member: Ints, size: int) -> Ints:
+    """Return how many different members each pair has, shape (size,)."""
+    keys = unique_keys(pair << 32 | member)
     return np.bincount(keys >> 32, minlength=size)

@@ -1,4 +1,7 @@
-"""Finding the model's phrases in coded text: a prefix tree in sorted arrays, walked for all positions at once."""
+"""A prefix tree (trie) of phrases in sorted arrays, walked for all positions of a text at once.
+
+A trie or Aho-Corasick library would walk strings, position by position in Python; this takes word ids and numpy.
+"""
 
 from __future__ import annotations
 
@@ -7,83 +10,91 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+from indexer.int_arrays import Ints
+from indexer.text.tokenizer import Mark
+
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class _Step:
-    """The tree's edges from one level to the next."""
+class _TrieLevel:
+    """Edges of the trie from one depth to the next."""
 
-    keys: NDArray[np.int64]
-    """Node << 32 | word, ascending."""
+    keys: Ints
+    """``node << 32 | word id``, ascending; the row of a key is the node it leads to."""
     phrase: NDArray[np.int32]
-    """The phrase that ends here, or -1."""
-    sieve: NDArray[np.bool_]
-    """False: surely no such key. Spares most of the binary searches."""
+    """Phrase that ends at each node, or -1."""
+    bloom_filter: NDArray[np.bool_]
+    """False at the hash of a key that is surely not among ``keys``: saves most of the binary searches."""
 
 
-class PhraseIndex:
-    """Phrases as word numbers, to be found in texts."""
+class PhraseTrie:
+    """Phrases as word ids, to be found in encoded texts."""
 
-    def __init__(self, starts: NDArray[np.int64], words: NDArray[np.int32], vocabulary: int) -> None:
-        """Phrase p is ``words[starts[p]:starts[p + 1]]``."""
+    def __init__(self, starts: Ints, word_ids: NDArray[np.int32], vocabulary_size: int) -> None:
+        """Phrase p is ``word_ids[starts[p]:starts[p + 1]]``."""
         lengths = np.diff(starts)
-        self.longest = int(lengths.max(initial=1))
-        self.single = np.full(vocabulary + 1, -1, dtype=np.int32)
-        one = np.flatnonzero(lengths == 1)
-        self.single[words[starts[one]]] = one
-        self.first = np.zeros(vocabulary + 1, dtype=np.bool_)
+        self.max_length = int(lengths.max(initial=1))
+        self.single_word_phrase = np.full(vocabulary_size + 1, -1, dtype=np.int32)
+        """Phrase that a word is by itself, or -1; the last entry is that of unknown words."""
+        single = np.flatnonzero(lengths == 1)
+        self.single_word_phrase[word_ids[starts[single]]] = single
+        self.is_first_word = np.zeros(vocabulary_size + 1, dtype=np.bool_)
         multi = np.flatnonzero(lengths > 1)
-        self.first[words[starts[multi]]] = True
-        self.steps: list[_Step] = []
-        node = words[starts[multi]].astype(np.int64)
-        for depth in range(1, self.longest):
+        self.is_first_word[word_ids[starts[multi]]] = True
+        self.levels: list[_TrieLevel] = []
+        node = word_ids[starts[multi]].astype(np.int64)
+        for depth in range(1, self.max_length):
             deep = lengths[multi] > depth
             multi, node = multi[deep], node[deep]
-            keys = node << 32 | words[starts[multi] + depth]
+            keys = node << 32 | word_ids[starts[multi] + depth]
             unique, node = np.unique(keys, return_inverse=True)
             phrase = np.full(len(unique), -1, dtype=np.int32)
             ends = lengths[multi] == depth + 1
             phrase[node[ends]] = multi[ends]
-            self.steps.append(_Step(unique, phrase, _sieve(unique)))
+            self.levels.append(_TrieLevel(unique, phrase, _build_bloom_filter(unique)))
 
-    def matches(
-        self, words: NDArray[np.int32], marks: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-        """Every occurrence of a multi-word phrase, nested ones included: position, length, phrase."""
-        positions = np.flatnonzero(self.first[words])
-        node = words[positions].astype(np.int64)
-        found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]] = []
-        for depth, step in enumerate(self.steps, start=1):
-            inside = positions + depth < len(words)
+    def find_matches(
+        self, word_ids: NDArray[np.int32], marks: NDArray[np.uint8]
+    ) -> tuple[Ints, Ints, NDArray[np.int32]]:
+        """Return position, length and phrase of every occurrence of a multi-word phrase, nested ones included.
+
+        ``word_ids`` has shape (tokens,), ``marks`` (tokens + 1,).
+        """
+        positions = np.flatnonzero(self.is_first_word[word_ids])
+        node = word_ids[positions].astype(np.int64)
+        matches: list[tuple[Ints, Ints, NDArray[np.int32]]] = []
+        for depth, level in enumerate(self.levels, start=1):
+            inside = positions + depth < len(word_ids)
             positions, node = positions[inside], node[inside]
-            keep = (marks[positions + depth] & 1) == 0
+            keep = (marks[positions + depth] & Mark.BOUNDARY) == 0
             positions, node = positions[keep], node[keep]
-            keys = node << 32 | words[positions + depth]
-            keep = step.sieve[_hash(keys, step.sieve)]
+            keys = node << 32 | word_ids[positions + depth]
+            keep = level.bloom_filter[_hash_keys(keys, level.bloom_filter)]
             positions, keys = positions[keep], keys[keep]
-            row = np.minimum(np.searchsorted(step.keys, keys), max(len(step.keys) - 1, 0))
-            keep = step.keys[row] == keys if len(step.keys) else np.zeros(len(keys), np.bool_)
+            row = np.minimum(np.searchsorted(level.keys, keys), max(len(level.keys) - 1, 0))
+            keep = level.keys[row] == keys if len(level.keys) else np.zeros(len(keys), np.bool_)
             positions, node = positions[keep], row[keep]
-            phrase = step.phrase[node]
+            phrase = level.phrase[node]
             ends = phrase >= 0
-            found.append((positions[ends], np.full(int(ends.sum()), depth + 1, np.int64), phrase[ends]))
-        if not found:
+            matches.append((positions[ends], np.full(int(ends.sum()), depth + 1, np.int64), phrase[ends]))
+        if not matches:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32)
-        at, length, phrase = (np.concatenate(column) for column in zip(*found, strict=True))
-        return at, length, phrase
+        position, length, phrase = (np.concatenate(column) for column in zip(*matches, strict=True))
+        return position, length, phrase
 
 
-def _bits(size: int) -> int:
+def _bloom_filter_bits(size: int) -> int:
     return max(8, int(np.ceil(np.log2(max(size, 1)))) + 3)
 
 
-def _sieve(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    sieve = np.zeros(1 << _bits(len(keys)), dtype=np.bool_)
-    sieve[_hash(keys, sieve)] = True
-    return sieve
+def _build_bloom_filter(keys: Ints) -> NDArray[np.bool_]:
+    bloom_filter = np.zeros(1 << _bloom_filter_bits(len(keys)), dtype=np.bool_)
+    bloom_filter[_hash_keys(keys, bloom_filter)] = True
+    return bloom_filter
 
 
-def _hash(keys: NDArray[np.int64], sieve: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    shift = np.uint64(64 - (len(sieve).bit_length() - 1))
-    return (keys.view(np.uint64) * _ODD) >> shift
+def _hash_keys(keys: Ints, bloom_filter: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the position of each key in a filter whose length is a power of two."""
+    shift = np.uint64(64 - (len(bloom_filter).bit_length() - 1))
+    return (keys.view(np.uint64) * _HASH_FACTOR) >> shift

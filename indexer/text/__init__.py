@@ -1,1 +1,1 @@
-"""Text to tokens to lemmas, and phrase search in tokens."""
+"""Split text into tokens, lemmatize them, and find phrases among them."""

@@ -1,9 +1,9 @@
-"""The lemma of a word, once per distinct spelling.
+"""Lemmatize words, once per distinct spelling, with simplemma and some rules for what its dictionaries lack.
 
-The rules, in order: Unicode composed and possessives cut (``Alzheimer's`` -> ``alzheimer``); words with a
+The rules, in order: Unicode is composed and possessives are cut (``Alzheimer's`` -> ``alzheimer``); words with a
 digit, an underscore or a dot are only lower-cased (``os.path.join``); an acronym is not an ordinary word
 (``AIDS`` stays, ``LLMs`` -> ``llm``, ``ResNets`` -> ``resnet``); everything else goes through simplemma.
-The result is lower case and holds no white space.
+A lemma is lower case and has no white space.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from functools import lru_cache
 from indexer.errors import BadSetting
 
 _POSSESSIVE = re.compile(r"['’](?:s|S)?$")
-_PLAIN = re.compile(r"[\d_.+#]")
+_CODE_LIKE = re.compile(r"[\d_.+#]")
 _ACRONYM = re.compile(r"[A-Z]{2,}s?")
 _CAMEL = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*")
-_PLURAL = re.compile(r"[a-z]{4,}[^\W\d_aeiousSAEIOU]s")
+_REGULAR_PLURAL = re.compile(r"[a-z]{4,}[^\W\d_aeiousSAEIOU]s")
 _INVISIBLE = str.maketrans({"\u00ad": None, "\u200c": None, "\u200d": None, "’": "'"})
-_CACHE_LIMIT = 2_000_000
+_MAX_CACHED_WORDS = 2_000_000
 
 
-class Lemmas(dict[str, str]):
-    """Word -> lemma, filled as words are met: ``lemmas[word]``."""
+class Lemmatizer(dict[str, str]):
+    """A dict of word -> lemma that computes missing entries: ``lemmatizer[word]``.
+
+    Raises BadSetting if ``language`` is no language code.
+    """
 
     def __init__(self, language: str = "en") -> None:
         super().__init__()
@@ -32,22 +35,22 @@ class Lemmas(dict[str, str]):
             raise BadSetting(f"{language!r} is no language code", fix="give a code like en, de or fr")
         self.language = language
         self.note = ""
-        """Says so when the language has no lemmatiser."""
-        if language not in lemmatised_languages():
+        """Warning for the user when the language has no lemmatizer, otherwise empty."""
+        if language not in lemmatized_languages():
             self.note = f"no lemmatiser for {language!r}: words are lower-cased only"
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _CACHE_LIMIT:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        self[word] = lemma = self._lemma(word)
+        self[word] = lemma = self._find_lemma(word)
         return lemma
 
-    def _lemma(self, word: str) -> str:
+    def _find_lemma(self, word: str) -> str:
         if not word.isascii():
             word = unicodedata.normalize("NFC", word.translate(_INVISIBLE)) or word
         if "'" in word or "." in word:
             word = _POSSESSIVE.sub("", word).rstrip(".'") or word
-        if self.note or len(word) < 2 or _PLAIN.search(word):
+        if self.note or len(word) < 2 or _CODE_LIKE.search(word):
             return word.lower()
         if self.language == "en":
             if _ACRONYM.fullmatch(word):
@@ -56,33 +59,33 @@ class Lemmas(dict[str, str]):
                 return (word[:-1] if re.search("[^aious]s$", word) else word).lower()
         elif word.isupper():
             return word.lower()
-        return "".join(_lemmatise(word, self.language).lower().split())
+        return "".join(_lemmatize_word(word, self.language).lower().split())
 
 
-def _lemmatise(word: str, language: str) -> str:
-    """Gerunds once more, so that ``embeddings`` and ``embedding`` meet in ``embed``."""
+def _lemmatize_word(word: str, language: str) -> str:
+    """Return simplemma's lemma, applied twice to gerunds so that ``embeddings``, too, becomes ``embed``."""
     from simplemma import lemmatize
 
     lemma = lemmatize(word, language)
     if lemma != word and lemma.endswith("ing"):
         lemma = lemmatize(lemma, language)
     if language == "en" and lemma == word and word.endswith("s"):
-        return _singular(word, language)
+        return _strip_plural(word, language)
     return str(lemma)
 
 
-def _singular(word: str, language: str) -> str:
-    """The singular of a plural the dictionary does not know (``autoencoders``; not of a name, ``Reuters``)."""
+def _strip_plural(word: str, language: str) -> str:
+    """Return the singular of a plural that the dictionary lacks (``autoencoders``), not of a name (``Reuters``)."""
     from simplemma import is_known
 
-    if not _PLURAL.fullmatch(word.lower()) or is_known(word, language) or is_known(word.lower(), language):
+    if not _REGULAR_PLURAL.fullmatch(word.lower()) or is_known(word, language) or is_known(word.lower(), language):
         return word
     return word[:-1] if word.islower() or is_known(word[:-1], language) else word
 
 
 @lru_cache(maxsize=1)
-def lemmatised_languages() -> frozenset[str]:
-    """Codes of the languages that have a lemmatiser."""
+def lemmatized_languages() -> frozenset[str]:
+    """Return the codes of the languages that simplemma has a dictionary for."""
     from importlib.resources import files
 
     data = files("simplemma") / "strategies" / "dictionaries" / "data"

@@ -1,11 +1,11 @@
-"""Function words: never at the edge of a phrase. Lemmas as ``indexer.text.lemmatizer`` gives them."""
+"""Function words, which no phrase begins or ends with, as the lemmas of ``indexer.text.lemmatizer``."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-ENGLISH = frozenset(
+ENGLISH_STOPWORDS = frozenset(
     """
     a about above according across after afterwards again against ago albeit all almost along alongside already also
     although always am amid among amongst an and another any anybody anyone anything anywhere apart are aren't around
@@ -27,14 +27,14 @@ ENGLISH = frozenset(
     """.split()
 )
 
-COMMON_SHARE = 0.4
-"""Where a language has no list: a word of more than this share of the documents is a function word."""
+MIN_STOPWORD_SHARE = 0.4
+"""In a language without a list, a word in more than this share of the documents counts as a function word."""
 
 
-def stop_words(
-    words: list[str], document_frequency: NDArray[np.int32], documents: int, language: str
+def mark_stopwords(
+    words: list[str], document_frequency: NDArray[np.int32], document_count: int, language: str
 ) -> NDArray[np.bool_]:
-    """Which of the words are function words, shape (words,)."""
+    """Return a mask of the words that are function words, shape (words,)."""
     if language == "en":
-        return np.fromiter((word in ENGLISH for word in words), dtype=np.bool_, count=len(words))
-    return document_frequency > COMMON_SHARE * max(documents, 50)
+        return np.fromiter((word in ENGLISH_STOPWORDS for word in words), dtype=np.bool_, count=len(words))
+    return document_frequency > MIN_STOPWORD_SHARE * max(document_count, 50)

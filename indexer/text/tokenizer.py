@@ -1,9 +1,9 @@
-"""Text to tokens: where words are, what stands between them, and their lemmas.
+"""Split text into tokens: words, the marks of what stands between them, and character offsets.
 
-A document is its title, a boundary, its text. A word keeps inner apostrophes and dots (``3.5``,
-``os.path.join``), ``C++`` and ``C#`` are words, and every Han or Kana character is a word of its own. A hyphen
-separates words without being a boundary ("multi-task learning" is "multi task learning"). Any other
-punctuation, and a blank line, is a boundary that no phrase crosses.
+A document is split into the tokens of its title and then those of its text, with a boundary between them. A word
+keeps inner apostrophes and dots (``3.5``, ``os.path.join``), ``C++`` and ``C#`` are words, and every Han or Kana
+character is a word of its own. A hyphen separates words without being a boundary ("multi-task learning" is "multi
+task learning"). Any other punctuation, and a blank line, is a boundary that no phrase crosses.
 
 One regular expression splits a field into words and the separators around them; the rest is dictionary
 look-ups per distinct word and per distinct separator.
@@ -17,65 +17,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from itertools import accumulate, chain, repeat
-from typing import NamedTuple
 
-from indexer.documents import PAIR, Document
-from indexer.text.lemmatizer import Lemmas
+from indexer.documents import Document
+from indexer.text.lemmatizer import Lemmatizer
 
-PAIR_WINDOW = 10
-"""The members of a pair stand at most this many words from each other."""
-
-Place = tuple[str, int, int]
-"""Field, start, end: offsets into the original field."""
+Span = tuple[str, int, int]
+"""Field (``title`` or ``text``), start and end: character offsets into the original field."""
 
 
 class Mark(IntFlag):
-    """What stands before a token (one byte)."""
+    """Flags of what stands before a token; a set of them fits one byte."""
 
     BOUNDARY = 1
+    """Punctuation, a blank line or the start of a field: no phrase crosses it."""
     HYPHEN = 2
     OPEN = 4
     """An opening bracket right before the token."""
     CLOSE = 8
-    """A closing bracket right after the token before."""
+    """A closing bracket right after the previous token."""
     QUOTE_OPEN = 16
     QUOTE_CLOSE = 32
     SENTENCE = 64
-    """A sentence begins."""
+    """The token begins a sentence."""
     TITLE = 128
-    """The token stands in the title."""
+    """The token is part of the title."""
 
 
-class Token(NamedTuple):
-    surface: str
-    lemma: str
-    field: str
-    """``title`` or ``text``."""
-    start: int
-    end: int
-    marks: int
-    """Of what stands before it: a sum of ``Mark``."""
-
-
-def _combining(start: int, stop: int) -> str:
-    """Combining marks as the inside of a character class: parts of words that ``\\w`` leaves out."""
+def _list_combining_marks(start: int, stop: int) -> str:
+    """Return the combining marks of a range of code points: parts of words that ``\\w`` leaves out."""
     return "".join(chr(c) for c in range(start, stop) if unicodedata.category(chr(c)) in ("Mn", "Mc"))
 
 
 _IDEOGRAPHS = "々\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_JOINERS = "\u00ad\u200c\u200d" + _combining(0x300, 0x1000)
+_JOINERS = "\u00ad\u200c\u200d" + _list_combining_marks(0x300, 0x1000)
 _TAIL = r"(?:\.(?<=\.[A-Za-z]\.)(?!\w)|\+\+|#(?!\w))?"
-"""The last dot of U.S., and C++, C#."""
+"""Endings that belong to the word: the last dot of U.S., C++, C#."""
 
 
-def _word(letter: str, apostrophes: str, alone: str = "") -> re.Pattern[str]:
+def _compile_word_pattern(letter: str, apostrophes: str, alone: str = "") -> re.Pattern[str]:
     return re.compile(rf"({letter}+(?:[{apostrophes}.]{letter}+)*{_TAIL}{alone})")
 
 
-# Three of one meaning: most fields need only the fastest.
-_ASCII_WORD = _word("[A-Za-z0-9_]", "'")
-_UNICODE_WORD = _word(f"[^\\W{_IDEOGRAPHS}]", "'’", f"|[{_IDEOGRAPHS}]")
-_JOINED_WORD = _word(f"(?:[^\\W{_IDEOGRAPHS}]|[{_JOINERS}])", "'’", f"|[{_IDEOGRAPHS}]")
+# Equivalent on the texts they are used for; most fields need only the first, which is the fastest.
+_ASCII_WORD = _compile_word_pattern("[A-Za-z0-9_]", "'")
+_UNICODE_WORD = _compile_word_pattern(f"[^\\W{_IDEOGRAPHS}]", "'’", f"|[{_IDEOGRAPHS}]")
+_JOINED_WORD = _compile_word_pattern(f"(?:[^\\W{_IDEOGRAPHS}]|[{_JOINERS}])", "'’", f"|[{_IDEOGRAPHS}]")
 _HAS_JOINERS = re.compile(f"[{_JOINERS}]")
 
 _HYPHEN = re.compile(r"[-\u2010\u2011\u2013]\n?")
@@ -83,39 +69,41 @@ _BLANK_LINE = re.compile(r"\n\s*\n|\x0c|\u2029")
 _SENTENCE_END = re.compile(r"[.!?…。！？]|\n\s*\n")
 _OPENING, _CLOSING = "([{（［", ")]}）］"
 _QUOTES = "\"'“”‘’«»`„「」『』"
-
-
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 
 
 def is_ideograph(word: str) -> bool:
-    """Is it one Han or Kana character, written without spaces around?"""
+    """Return whether a word is one Han or Kana character, which is written without spaces around it."""
     return _IDEOGRAPH.fullmatch(word) is not None
 
 
-def split(field: str) -> tuple[list[str], list[str]]:
-    """Words, and the separators around them (one more than words); joined in turn they are the field."""
-    pieces = _pieces(field)
+def split_words(field: str) -> tuple[list[str], list[str]]:
+    """Return the words of a field and the separators around them, which are one more."""
+    pieces = _split_pieces(field)
     return pieces[1::2], pieces[0::2]
 
 
-def _pieces(field: str) -> list[str]:
+def _split_pieces(field: str) -> list[str]:
+    """Return separators and words in turn, beginning and ending with a separator."""
     if field.isascii():
         return _ASCII_WORD.split(field)
     return (_JOINED_WORD if _HAS_JOINERS.search(field) else _UNICODE_WORD).split(field)
 
 
-class Separators(dict[str, int]):
-    """Separator -> marks of the token that follows it."""
+_MAX_CACHED_SEPARATORS = 100_000
+
+
+class SeparatorMarks(dict[str, int]):
+    """Cache of separator -> marks of the token that follows it."""
 
     def __missing__(self, separator: str) -> int:
-        marks = _marks(separator)
-        if len(self) < 100_000:
+        marks = _marks_of_separator(separator)
+        if len(self) < _MAX_CACHED_SEPARATORS:
             self[separator] = marks
         return marks
 
 
-def _marks(separator: str) -> int:
+def _marks_of_separator(separator: str) -> int:
     if _HYPHEN.fullmatch(separator):
         return Mark.HYPHEN.value
     if not separator or separator.isspace():
@@ -131,129 +119,82 @@ def _marks(separator: str) -> int:
     return marks.value
 
 
-SEPARATORS = Separators()
-FIELD_START = (Mark.BOUNDARY | Mark.SENTENCE).value
-_TITLE = Mark.TITLE.value
-_BEFORE = (Mark.OPEN | Mark.QUOTE_OPEN).value
-_AFTER = (Mark.CLOSE | Mark.QUOTE_CLOSE).value
+SEPARATOR_MARKS = SeparatorMarks()
+FIELD_START_MARKS = (Mark.BOUNDARY | Mark.SENTENCE).value
+_TITLE_MARK = Mark.TITLE.value
+_OPENING_MARKS = (Mark.OPEN | Mark.QUOTE_OPEN).value
+_CLOSING_MARKS = (Mark.CLOSE | Mark.QUOTE_CLOSE).value
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class TokenizedDocument:
     """A document split into words."""
 
     words: list[str]
-    """As they are to be lemmatised: lower-cased in a field all in capitals (old newswire), where none is an acronym."""
+    """As written, but lower-cased in a field all in capitals (old newswire), where no word is an acronym."""
     marks: list[int]
-    """Of what stands before each word and (last) after all."""
-    title: int
-    """How many of the words are the title's."""
+    """``Mark`` flags before each word and, last, after all; one more than words."""
+    title_length: int
+    """Words of the title, which come first."""
     pieces: tuple[list[str], list[str]]
-    """Title and text as separators and words in turn."""
+    """Separators and words in turn, of the title and of the text."""
 
-    def places(self) -> list[Place]:
-        """Where each token stands, in order."""
-        begin, end = self.spans()
-        fields = chain(repeat("title", self.title), repeat("text"))
+    def spans(self) -> list[Span]:
+        """Return the span of each token, in order."""
+        title, text = (list(accumulate(map(len, pieces))) for pieces in self.pieces)
+        begin, end = title[0:-1:2] + text[0:-1:2], title[1::2] + text[1::2]
+        fields = chain(repeat("title", self.title_length), repeat("text"))
         return list(zip(fields, begin, end, strict=False))
 
-    def spans(self) -> tuple[list[int], list[int]]:
-        """Where each token begins and ends in its field, in order."""
-        title, text = (list(accumulate(map(len, pieces))) for pieces in self.pieces)
-        return title[0:-1:2] + text[0:-1:2], title[1::2] + text[1::2]
 
-
-def parse(document: Document) -> Parsed:
-    """Split the title and the text."""
-    pieces = _pieces(document.title), _pieces(document.text)
-    words, marks = _field(pieces[0], document.title)
+def tokenize_document(document: Document) -> TokenizedDocument:
+    """Split the title and the text of a document into words."""
+    pieces = _split_pieces(document.title), _split_pieces(document.text)
+    words, marks = _split_field(pieces[0], document.title)
     title = len(words)
-    marks = [mark | _TITLE for mark in marks]
-    text_words, text_marks = _field(pieces[1], document.text)
-    text_marks[0] |= marks.pop() & _AFTER
-    return Parsed(words + text_words, marks + text_marks, title, pieces)
+    marks = [mark | _TITLE_MARK for mark in marks]
+    text_words, text_marks = _split_field(pieces[1], document.text)
+    text_marks[0] |= marks.pop() & _CLOSING_MARKS
+    return TokenizedDocument(words + text_words, marks + text_marks, title, pieces)
 
 
-def words_and_marks(document: Document) -> tuple[list[str], list[int], int]:
-    """The document's words, the marks before each and after all, and how many words are the title's."""
-    parsed = parse(document)
-    return parsed.words, parsed.marks, parsed.title
-
-
-def _field(pieces: list[str], field: str) -> tuple[list[str], list[int]]:
-    words, marks = pieces[1::2], list(map(SEPARATORS.__getitem__, pieces[0::2]))
-    marks[0] = FIELD_START | (marks[0] & _BEFORE)
+def _split_field(pieces: list[str], field: str) -> tuple[list[str], list[int]]:
+    """Return the words of a field that was split into pieces, and the marks before each and after all."""
+    words, marks = pieces[1::2], list(map(SEPARATOR_MARKS.__getitem__, pieces[0::2]))
+    marks[0] = FIELD_START_MARKS | (marks[0] & _OPENING_MARKS)
     if words:
-        marks[-1] = FIELD_START | (marks[-1] & _AFTER)
+        marks[-1] = FIELD_START_MARKS | (marks[-1] & _CLOSING_MARKS)
     if len(words) > 2 and field.isupper():
         words = list(map(str.lower, words))
     return words, marks
 
 
-def tokenise(document: Document, lemmas: Lemmas) -> list[Token]:
-    """All tokens, title first."""
-    parsed = parse(document)
-    surfaces = parsed.pieces[0][1::2] + parsed.pieces[1][1::2]
-    return [
-        Token(surface, lemmas[word], *place, mark)
-        for surface, word, place, mark in zip(surfaces, parsed.words, parsed.places(), parsed.marks, strict=False)
-    ]
+def locate_tokens(document: Document) -> list[Span]:
+    """Return the span of each token of a document, in order."""
+    return tokenize_document(document).spans()
 
 
-def places(document: Document) -> list[Place]:
-    """Where each token of the document stands, in order."""
-    return parse(document).places()
+_GLUE_OF_MARKS = b" \n" * 128
+"""For each of the 256 sets of marks, the character between the previous token and this one: newline at a boundary."""
 
 
-_GLUE = b" \n" * 128
-"""Of every sum of marks, what joins the token to the one before."""
-
-
-def tokens_string(lemmas: Sequence[str], marks: Sequence[int]) -> str:
-    """Lemmas joined by a space, by a newline where a boundary stands between them."""
+def join_tokens(lemmas: Sequence[str], marks: Sequence[int]) -> str:
+    """Return the tokens string: lemmas joined by a space, or by a newline where a boundary is between them."""
     if not lemmas:
         return ""
     pieces: list[str] = [""] * (2 * len(lemmas) - 1)
     pieces[0::2] = lemmas
-    pieces[1::2] = bytes(marks[1 : len(lemmas)]).translate(_GLUE).decode("ascii")
+    pieces[1::2] = bytes(marks[1 : len(lemmas)]).translate(_GLUE_OF_MARKS).decode("ascii")
     return "".join(pieces)
 
 
-def lemmatise(text: str, lemmas: Lemmas) -> str:
-    """A text (a query, a keyword) as a tokens string."""
-    words, marks = _field(_pieces(text), text)
-    return tokens_string([lemmas[word] for word in words], marks)
+def lemmatize_text(text: str, lemmatizer: Lemmatizer) -> str:
+    """Return the tokens string of a text, such as a query or a keyword."""
+    words, marks = _split_field(_split_pieces(text), text)
+    return join_tokens([lemmatizer[word] for word in words], marks)
 
 
-def occurrences(phrase: str, tokens: str) -> list[int]:
-    """Token positions where the phrase begins in a tokens string, nested and overlapping ones included.
-
-    Of a pair: where one of its members begins with the other within reach.
-    """
-    if PAIR in phrase:
-        return _pair_occurrences(phrase, tokens)
-    wanted = phrase.split()
-    found: list[int] = []
-    position = 0
-    for line in tokens.split("\n"):
-        words = line.split(" ") if line else []
-        if phrase in line:
-            last = len(words) - len(wanted)
-            found += [position + i for i in range(last + 1) if words[i : i + len(wanted)] == wanted]
-        position += len(words)
-    return found if wanted else []
-
-
-def _pair_occurrences(phrase: str, tokens: str) -> list[int]:
-    one, _, other = phrase.partition(PAIR)
-    a, b = occurrences(one, tokens), occurrences(other, tokens)
-    near = {i for i in a for j in b if abs(i - j) <= PAIR_WINDOW} | {
-        j for j in b for i in a if abs(i - j) <= PAIR_WINDOW
-    }
-    return sorted(near)
-
-
-def locate(document: Document, positions: Sequence[int], length: int) -> list[Place]:
-    """Where token sequences of ``length`` tokens stand in the original fields."""
-    spans = places(document)
-    return [(spans[i][0], spans[i][1], spans[i + length - 1][2]) for i in positions if i + length <= len(spans)]
+def lemmatize_document(document: Document, lemmatizer: Lemmatizer) -> str:
+    """Return the tokens string of a document."""
+    parsed = tokenize_document(document)
+    return join_tokens([lemmatizer[word] for word in parsed.words], parsed.marks)

@@ -10,8 +10,8 @@ import pytest
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
-from worker.benchmark.generated_corpus import generated
-from worker.benchmark.workload import Pair, draw
+from worker.benchmark.generated_corpus import generate_documents
+from worker.benchmark.workload import DocumentPair, draw_workload
 
 INDEX = "generated"
 DOCUMENTS = 400
@@ -20,19 +20,19 @@ DOCUMENTS = 400
 @pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with open_engine(str(tmp_path_factory.mktemp("engine"))) as engine:
-        build_index(generated(DOCUMENTS), engine, INDEX, processes=1)
+        build_index(generate_documents(DOCUMENTS), engine, INDEX, processes=1)
         yield engine
 
 
 @pytest.fixture(scope="session")
 def remote(elasticsearch_url: str, embedded: Engine) -> Iterator[Engine]:
-    original = embedded.open(INDEX)
+    original = embedded.open_reader(INDEX)
     with open_engine(elasticsearch_url, prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
-        with engine.build(INDEX) as build:
+        with engine.start_build(INDEX) as build:
             build.write(original.scan())
             build.commit(original.model, original.info)
         yield engine
-        engine.drop(INDEX)
+        engine.delete_index(INDEX)
 
 
 @pytest.fixture(scope="session", params=["embedded", "remote"])
@@ -43,6 +43,6 @@ def library(request: pytest.FixtureRequest) -> Engine:
 
 
 @pytest.fixture(scope="session")
-def pairs(embedded: Engine) -> list[Pair]:
-    ids = [document.id for document in generated(DOCUMENTS)]
-    return draw(embedded.open(INDEX), ids, 10)[0]
+def pairs(embedded: Engine) -> list[DocumentPair]:
+    ids = [document.id for document in generate_documents(DOCUMENTS)]
+    return draw_workload(embedded.open_reader(INDEX), ids, 10)[0]

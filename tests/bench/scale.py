@@ -26,12 +26,12 @@ from indexer.engines.base import Reader
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.indexing.build import build_index
 from indexer.readers import Rejects, read_documents
-from tests.faults.cluster import Cluster
+from tests.support.faults.cluster import Cluster
 from worker.benchmark import measure_compare, measure_worker
-from worker.benchmark.corpus import Corpus
-from worker.benchmark.environment import EMBEDDED, Setting, answer
-from worker.benchmark.timing import Step, interleaved
-from worker.benchmark.workload import Pair, draw
+from worker.benchmark.corpus import BenchCorpus
+from worker.benchmark.environment import EMBEDDED, BenchEnvironment, compare_to_json
+from worker.benchmark.timing import Step, time_interleaved
+from worker.benchmark.workload import DocumentPair, draw_workload
 from worker.comparer import Comparer
 
 DOCUMENTS = 40_000
@@ -62,7 +62,7 @@ def layouts(folder: Path, files: Sequence[str]) -> dict[str, Any]:
     """The same analysed documents in every layout: written one after the other, compared in turns."""
     found: dict[str, Any] = {}
     steps: dict[str, Step] = {}
-    pairs: list[Pair] = []
+    pairs: list[DocumentPair] = []
     with ExitStack() as opened:
         node = opened.enter_context(Node(heap="512m", work=folder / "node"))
         three = opened.enter_context(Cluster(folder / "cluster"))
@@ -72,10 +72,10 @@ def layouts(folder: Path, files: Sequence[str]) -> dict[str, Any]:
             engine = opened.enter_context(layout.engine())
             found[name] = {"write_seconds": written(analysed, engine), **laid_out(engine)}
             print(name, found[name], file=sys.stderr, flush=True)
-            ids = analysed.readable(None, DRAWN_FROM)
-            pairs = pairs or draw(engine.open(INDEX), ids, CASES)[0]
+            ids = analysed.readable_ids(None, DRAWN_FROM)
+            pairs = pairs or draw_workload(engine.open_reader(INDEX), ids, CASES)[0]
             steps[name] = cold(engine, pairs)
-        times = interleaved(steps, CASES, BUDGET, warm=20)
+        times = time_interleaved(steps, CASES, BUDGET, warmup=20)
     for name, one in times.items():
         found[name] |= {"median_ms": 1000 * one.median, "p95_ms": 1000 * one.p95, "cases": len(one)}
     return found
@@ -89,16 +89,16 @@ def wanted(one: str, three: str) -> dict[str, Layout]:
 
 def mined(engine: ElasticsearchEngine, files: Sequence[str]) -> Reader:
     """The documents, analysed; those of the last run if they are there."""
-    if MINED not in engine.indexes():
+    if MINED not in engine.list_indexes():
         build_index(islice(read_documents(files, Rejects()), DOCUMENTS), engine, MINED)
-    return engine.open(MINED)
+    return engine.open_reader(MINED)
 
 
 def written(analysed: Reader, engine: ElasticsearchEngine) -> float:
     """Seconds that writing all documents takes."""
     documents = list(analysed.scan())
     began = time.perf_counter()
-    with engine.build(INDEX) as build:
+    with engine.start_build(INDEX) as build:
         build.write(documents)
         build.commit(analysed.model, replace(analysed.info, name=INDEX))
     return time.perf_counter() - began
@@ -106,7 +106,7 @@ def written(analysed: Reader, engine: ElasticsearchEngine) -> float:
 
 def laid_out(engine: ElasticsearchEngine) -> dict[str, int]:
     """As Elasticsearch itself tells it."""
-    client, alias = engine.connection.client, engine.alias(INDEX)
+    client, alias = engine.connection.client, engine.documents_alias(INDEX)
     client.cluster.health(index=alias, wait_for_status="green", timeout="120s")
     listed: Any = client.cat.shards(index=alias, format="json").body
     copies = [one for one in listed if one["state"] == "STARTED"]
@@ -115,23 +115,23 @@ def laid_out(engine: ElasticsearchEngine) -> dict[str, int]:
     return {"shards": len(primaries), "copies": len(copies), "nodes": len({one["node"] for one in copies})}
 
 
-def cold(engine: ElasticsearchEngine, pairs: Sequence[Pair]) -> Step:
+def cold(engine: ElasticsearchEngine, pairs: Sequence[DocumentPair]) -> Step:
     comparer = Comparer(engine)
-    questions = [pair.question(comparer, INDEX) for pair in pairs]
-    return lambda case: answer(comparer, questions[case % len(questions)])
+    questions = [pair.build_spec(comparer, INDEX) for pair in pairs]
+    return lambda case: compare_to_json(comparer, questions[case % len(questions)])
 
 
 def million(folder: Path, count: int) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "documents.jsonl"
-    corpus = Corpus(path, INDEX, count)
+    corpus = BenchCorpus(path, INDEX, count)
     if not path.exists():
-        made = Corpus.of(folder, (), count, language=LANGUAGE)
-        assert made.documents == count
+        made = BenchCorpus.create(folder, (), count, language_size=LANGUAGE)
+        assert made.document_count == count
     with open_engine(str(folder / "engine")) as engine:
         found: dict[str, Any] = {"documents": count, "bytes": path.stat().st_size}
         name = f"{INDEX}-{count}"
-        if name not in engine.indexes():
+        if name not in engine.list_indexes():
             with watched() as peak:
                 began, used = time.perf_counter(), sum(os.times()[:4])
                 report = build_index(corpus.read(), engine, name)
@@ -141,10 +141,10 @@ def million(folder: Path, count: int) -> dict[str, Any]:
             print(found, file=sys.stderr, flush=True)
         index = folder / "engine" / name
         found["index_bytes"] = sum(one.stat().st_size for one in index.rglob("*") if one.is_file())
-        setting = Setting(corpus, {EMBEDDED: engine}, CASES, 60.0)
-        for row in (measure_compare.growth, measure_compare.set_comparison):
+        setting = BenchEnvironment(corpus, {EMBEDDED: engine}, CASES, 60.0)
+        for row in (measure_compare.measure_growth, measure_compare.measure_sets):
             found[row.__name__] = asdict(row(setting, EMBEDDED))
-        found["throughput"], found["memory"] = map(asdict, measure_worker.throughput(setting, EMBEDDED))
+        found["throughput"], found["memory"] = map(asdict, measure_worker.measure_throughput(setting, EMBEDDED))
     return found
 
 

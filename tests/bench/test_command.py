@@ -57,7 +57,7 @@ def test_a_folder_given_keeps_its_indexes_for_the_next_run(capsys: pytest.Captur
     for _ in range(2):
         bench(capsys, *rows("solve"), "--engine", str(tmp_path / "kept"))
         with open_engine(str(tmp_path / "kept")) as engine:
-            made.append({name: engine.open(name).info.created for name in engine.indexes()})
+            made.append({name: engine.open_reader(name).info.created for name in engine.list_indexes()})
     assert made[0] == made[1]
     assert all(name.startswith("bench-") for name in made[0])
 

@@ -6,44 +6,44 @@ import hashlib
 from collections import Counter
 
 from indexer.engines.base import Engine
-from indexer.runtime.document_spool import pack
+from indexer.runtime.document_spool import encode_document
 from tests.bench.conftest import DOCUMENTS, INDEX
-from worker.benchmark.generated_corpus import Language, generated
+from worker.benchmark.generated_corpus import GeneratedLanguage, generate_documents
 
 MADE = "7a2b9dbd26013eda"
 """Of the first fifty documents; changes only together with what benchmarks can be compared with."""
 
 
 def test_the_same_documents_everywhere() -> None:
-    digest = hashlib.sha256(b"".join(map(pack, generated(50)))).hexdigest()
+    digest = hashlib.sha256(b"".join(map(encode_document, generate_documents(50)))).hexdigest()
     assert digest[:16] == MADE
 
 
 def test_a_smaller_corpus_is_the_beginning_of_a_larger_one() -> None:
-    assert list(generated(20)) == list(generated(40))[:20]
+    assert list(generate_documents(20)) == list(generate_documents(40))[:20]
 
 
 def test_another_seed_makes_other_documents() -> None:
-    assert list(generated(3, seed=1)) != list(generated(3, seed=2))
+    assert list(generate_documents(3, seed=1)) != list(generate_documents(3, seed=2))
 
 
 def test_a_larger_language_has_more_words_and_topics() -> None:
-    one, three = Language.of(), Language.of(size=3)
-    assert len(three.words.things) == 3 * len(one.words.things) and len(three.topics) == 3 * len(one.topics)
-    assert len(set(three.words.things)) == len(three.words.things)
+    one, three = GeneratedLanguage.create(), GeneratedLanguage.create(size=3)
+    assert len(three.words.items) == 3 * len(one.words.items) and len(three.topics) == 3 * len(one.topics)
+    assert len(set(three.words.items)) == len(three.words.items)
 
 
 def test_few_words_are_frequent_and_many_are_rare() -> None:
-    words = Counter(word for document in generated(300) for word in document.text.lower().split())
+    words = Counter(word for document in generate_documents(300) for word in document.text.lower().split())
     counts = sorted(words.values(), reverse=True)
     assert sum(counts[: len(counts) // 20]) > 0.4 * sum(counts)
     assert sum(count == 1 for count in counts) > 0.2 * len(counts)
 
 
 def test_the_miner_finds_its_phrases(embedded: Engine) -> None:
-    said = {phrase for topic in Language.of().topics for phrase in topic.things[:5] if " " in phrase}
-    texts = " ".join(document.text.lower() for document in generated(DOCUMENTS))
+    said = {phrase for topic in GeneratedLanguage.create().topics for phrase in topic.items[:5] if " " in phrase}
+    texts = " ".join(document.text.lower() for document in generate_documents(DOCUMENTS))
     frequent = [phrase for phrase in said if texts.count(f" {phrase} ") >= 6]
-    found = set(embedded.open(INDEX).model.phrases)
+    found = set(embedded.open_reader(INDEX).model.phrases)
     assert len(frequent) > 20
     assert sum(phrase in found for phrase in frequent) > 0.7 * len(frequent)

@@ -20,7 +20,7 @@ from tests.conftest import SERVERS
 from tests.conftest import _missing as missing
 from webapi.app import create_app
 from webapi.context import EXTENSION
-from worker.jobs.config import work_config
+from worker.jobs.config import load_work_config
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -49,10 +49,10 @@ def chromium(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    from deploy.npm import AXE, DownloadError, fetched
+    from deploy.npm import AXE, DownloadError, fetch_script
 
     try:
-        return fetched(AXE).read_text()
+        return fetch_script(AXE).read_text()
     except DownloadError as error:
         missing("axe-core", str(error))
 
@@ -110,12 +110,12 @@ def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def serving(folder: Path | str, **settings: object) -> Iterator[Site]:
     loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
-    config = work_config(loaded, inline=True, comparer="tests.browser.site:GatedComparer")
+    config = load_work_config(loaded, inline=True, comparer="tests.browser.site:GatedComparer")
     app = create_app(loaded, config=config)
     served = Site(app).start()
     yield served
     served.stop()
-    app.extensions[EXTENSION].desk.close()
+    app.extensions[EXTENSION].gateway.close()
 
 
 @pytest.fixture

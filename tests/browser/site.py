@@ -12,7 +12,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from indexer.engines.base import Engine
 from worker.comparer import Comparer
-from worker.explain.spec import Question
+from worker.explain.spec import ComparisonSpec
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -53,13 +53,13 @@ class GatedComparer(Comparer):
     def __init__(self, engine: Engine, limits: Any = None) -> None:
         super().__init__(engine, limits=limits)
 
-    def compare(self, question: Question, progress: Progress | None = None) -> Any:
+    def compare(self, spec: ComparisonSpec, progress: Progress | None = None) -> Any:
         GATE.passed(lambda: progress(0.5, "held back") if progress else None)
-        return super().compare(question, progress)
+        return super().compare(spec, progress)
 
-    def explain(self, questions: Sequence[Question]) -> Iterator[Any]:
+    def explain(self, specs: Sequence[ComparisonSpec]) -> Iterator[Any]:
         GATE.passed(lambda: None)
-        yield from super().explain(questions)
+        yield from super().explain(specs)
 
 
 def unheard(words: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from elasticsearch import Elasticsearch
 
-from deploy.npm import INSTANTSEARCH, SEARCHKIT, SEARCHKIT_CLIENT, DownloadError, Script, fetched
+from deploy.npm import INSTANTSEARCH, SEARCHKIT, SEARCHKIT_CLIENT, DownloadError, NpmScript, fetch_script
 from indexer.cli.main import run
 from indexer.engines import open_engine
 from tests.browser.browser import Page
@@ -57,14 +57,14 @@ def snippet(heading: str) -> str:
     return block[2]
 
 
-def library(script: Script) -> str:
+def library(script: NpmScript) -> str:
     try:
-        return fetched(script).read_text()
+        return fetch_script(script).read_text()
     except DownloadError as error:
         missing(script.package, str(error))
 
 
-def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, body: str, **scripts: Script) -> Page:
+def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, body: str, **scripts: NpmScript) -> Page:
     """A page of another site with these libraries; a module among them may use ``window.search``."""
     app = elsewhere.app
     assert isinstance(app, OtherApp)
@@ -144,7 +144,7 @@ def attached(
     assert run(["attach", f"{elasticsearch_url}/{source}", *given]) == 0
     yield from serving(elasticsearch_url, index_prefix=prefix, cors_origins=elsewhere.url)
     with open_engine(elasticsearch_url, prefix=prefix) as engine:
-        engine.drop("papers")
+        engine.delete_index("papers")
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def searchkit(elasticsearch_url: str, elsewhere: Site) -> Iterator[None]:
     if node is None:
         missing("Node.js", "the server side of Searchkit needs it")
     library(SEARCHKIT)
-    command = [node, str(HERE / "searchkit.mjs"), str(fetched(SEARCHKIT)), elasticsearch_url]
+    command = [node, str(HERE / "searchkit.mjs"), str(fetch_script(SEARCHKIT)), elasticsearch_url]
     assert isinstance(elsewhere.app, OtherApp)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -12,9 +12,9 @@ import yaml
 from click.testing import CliRunner
 
 from indexer.cli.main import COMMANDS, cli
-from indexer.settings import PREFIX, Settings, load_settings
-from tests.deploy.dockerfile import ROOT, copied, stages
-from webapi.server.gunicorn_app import check_host
+from indexer.settings import ENVIRONMENT_PREFIX, Settings, load_settings
+from tests.support.dockerfile import ROOT, copied, stages
+from webapi.server.gunicorn_app import check_listen_host
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -68,7 +68,7 @@ def test_only_the_web_server_can_be_called_and_only_from_this_machine() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_settings_and_commands_are_ones_there_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in SERVICES[name]["environment"].items():
-        assert variable.removeprefix(PREFIX).lower() in Settings.model_fields, variable
+        assert variable.removeprefix(ENVIRONMENT_PREFIX).lower() in Settings.model_fields, variable
         monkeypatch.setenv(variable, value)
     load_settings()
     asked, checked = SERVICES[name].get("command", ()), SERVICES[name].get("healthcheck", {}).get("test", ())
@@ -82,7 +82,7 @@ def test_its_settings_let_the_web_server_listen_once_there_is_a_key(tmp_path: Pa
     keys = tmp_path / "keys.toml"
     made = CliRunner().invoke(cli, ["keys", "add", "me", "--keys-file", str(keys)])
     assert made.exit_code == 0, made.output
-    check_host(load_settings(host=given["PHRASECOM_HOST"], keys_file=str(keys)))
+    check_listen_host(load_settings(host=given["PHRASECOM_HOST"], keys_file=str(keys)))
 
 
 def test_every_volume_that_is_used_is_declared() -> None:

@@ -78,7 +78,7 @@ def test_a_jar_that_is_not_the_locked_one_is_never_used(
     wrong = [dataclasses.replace(jar, sha256="0" * 64) for jar in assembling.read_lock()[:1]]
     monkeypatch.setattr(assembling, "read_lock", lambda: wrong)
     with pytest.raises(assembling.AssemblyError, match=r"checksum|download"):
-        assembling.download(tmp_path / "jars")
+        assembling.download_jars(tmp_path / "jars")
 
 
 def test_a_killed_node_starts_again_on_its_data(home: Path, tmp_path: Path) -> None:

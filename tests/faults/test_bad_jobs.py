@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from indexer.indexing.notifications import KEY_PREFIX
-from tests.faults import corpus
-from tests.faults.crowd import Crowd, Endings
-from tests.faults.house import House, seconds_until
-from tests.faults.ledger import FULL, Row, keep
-from tests.faults.watch import Watch
-from tests.worker.jobs.doubles import PREFIX, VALKEY
+from tests.support.corpora import fault_corpus
+from tests.support.fake_comparer import PREFIX, VALKEY
+from tests.support.faults.clients import Crowd, Endings
+from tests.support.faults.deployment import House, seconds_until
+from tests.support.faults.job_ledger import FULL, Row, keep
+from tests.support.faults.observer import Watch
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import JobLimits
 
 GOOD = 60 if FULL else 10
 BAD = 3 if FULL else 1
-LIMITS = JobLimits() if FULL else JobLimits(lease=2.0)
+LIMITS = JobLimits() if FULL else JobLimits(lease_seconds=2.0)
 
 
 def test_a_job_without_memory_and_a_poisonous_one_fail_alone_with_their_reasons(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    corpus.build(engine)
+    fault_corpus.build(engine)
     with _house(tmp_path, engine) as house, house.client() as client:
         known = _question(0, "plain")
-        client.compare(corpus.INDEX, known["a"], known["b"])
+        client.compare(fault_corpus.INDEX, known["a"], known["b"])
         crowd, endings = Crowd(house), Endings(house.store_url)
         with Watch(house, known) as watch:
             for n in range(GOOD):
@@ -39,7 +39,7 @@ def test_a_job_without_memory_and_a_poisonous_one_fail_alone_with_their_reasons(
                     poison = crowd.ask(_question(n, f"kill=99 poison{n}"))
             asked = time.monotonic()
             crowd.follow_all()
-            seconds_until(lambda: client.compare(corpus.INDEX, {"id": "d1"}, {"query": "sleep=0.01 after"}))
+            seconds_until(lambda: client.compare(fault_corpus.INDEX, {"id": "d1"}, {"query": "sleep=0.01 after"}))
         endings.stop()
     reasons = crowd.reasons()
     good = [endings.last[id] - asked for id, ended in crowd.ended.items() if ended.state == "done"]
@@ -61,11 +61,11 @@ def _house(folder: Path, engine: str) -> House:
             engine=engine,
             redis_url=house.store_url,
             comparer="tests.webapi.greedy:Comparer",
-            memory=2**29,
+            memory_bytes=2**29,
             limits=LIMITS,
         )
         written = json.dumps(dataclasses.asdict(config))
-        return [sys.executable, "-m", "tests.worker.jobs.run_worker", written, "interactive,bulk", "1"]
+        return [sys.executable, "-m", "tests.support.run_worker", written, "interactive,bulk", "1"]
 
     def counting(house: House) -> dict[str, str]:
         return {VALKEY: house.store_url, PREFIX: KEY_PREFIX}
@@ -74,4 +74,4 @@ def _house(folder: Path, engine: str) -> House:
 
 
 def _question(n: int, words: str) -> dict[str, Any]:
-    return {"index": corpus.INDEX, "a": {"id": f"d{n}"}, "b": {"query": words}}
+    return {"index": fault_corpus.INDEX, "a": {"id": f"d{n}"}, "b": {"query": words}}

@@ -7,11 +7,11 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from tests.faults import corpus
-from tests.faults.crowd import Crowd, Endings
-from tests.faults.house import PATIENCE, House, seconds_until, until
-from tests.faults.ledger import FULL, Row, keep
-from tests.faults.watch import Watch
+from tests.support.corpora import fault_corpus
+from tests.support.faults.clients import Crowd, Endings
+from tests.support.faults.deployment import PATIENCE, House, seconds_until, until
+from tests.support.faults.job_ledger import FULL, Row, keep
+from tests.support.faults.observer import Watch
 
 JOBS = 600 if FULL else 40
 KILLS = 3 if FULL else 1
@@ -21,11 +21,11 @@ AWAY = 3.0
 
 def test_no_job_is_lost_or_has_two_effects_when_valkey_is_killed(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    corpus.build(engine)
-    known, *asked = islice(corpus.questions(), JOBS + 1)
-    fresh = iter(list(corpus.questions())[JOBS + 1 :])
+    fault_corpus.build(engine)
+    known, *asked = islice(fault_corpus.questions(), JOBS + 1)
+    fresh = iter(list(fault_corpus.questions())[JOBS + 1 :])
     with House(tmp_path, engine) as house, house.client() as client:
-        client.compare(corpus.INDEX, known["a"], known["b"])
+        client.compare(fault_corpus.INDEX, known["a"], known["b"])
         crowd, endings = Crowd(house), Endings(house.store_url)
         asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
         recoveries: list[float] = []

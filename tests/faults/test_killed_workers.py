@@ -7,12 +7,12 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from tests.faults import corpus
-from tests.faults.crowd import Crowd, Endings
-from tests.faults.house import House, seconds_until
-from tests.faults.killing import Killer, What
-from tests.faults.ledger import FULL, Row, keep
-from tests.faults.watch import Watch
+from tests.support.corpora import fault_corpus
+from tests.support.faults.clients import Crowd, Endings
+from tests.support.faults.deployment import House, seconds_until
+from tests.support.faults.job_ledger import FULL, Row, keep
+from tests.support.faults.kill_schedule import Killer, What
+from tests.support.faults.observer import Watch
 
 JOBS = 2000 if FULL else 40
 KINDS: tuple[What, ...] = ("process", "machine", "parent", "process", "process", "process")
@@ -22,10 +22,10 @@ ENOUGH = 20 if FULL else 2
 
 def test_no_job_is_lost_or_has_two_effects_when_its_worker_is_killed(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    corpus.build(engine)
-    known, *asked = islice(corpus.questions(), JOBS + 1)
+    fault_corpus.build(engine)
+    known, *asked = islice(fault_corpus.questions(), JOBS + 1)
     with House(tmp_path, engine) as house, house.client() as client:
-        client.compare(corpus.INDEX, known["a"], known["b"])
+        client.compare(fault_corpus.INDEX, known["a"], known["b"])
         crowd, endings, killer = Crowd(house), Endings(house.store_url), Killer(house)
         asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
         with Watch(house, known) as watch:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from indexer.engines import open_engine
-from tests.faults import corpus
-from tests.faults.cluster import NAMES, Cluster
-from tests.faults.crowd import Crowd, Endings
-from tests.faults.house import PATIENCE, House, seconds_until
-from tests.faults.ledger import FULL, Row, keep
-from tests.faults.watch import Watch
+from tests.support.corpora import fault_corpus
+from tests.support.faults.clients import Crowd, Endings
+from tests.support.faults.cluster import NAMES, Cluster
+from tests.support.faults.deployment import PATIENCE, House, seconds_until
+from tests.support.faults.job_ledger import FULL, Row, keep
+from tests.support.faults.observer import Watch
 from tests.worker.jobs.conftest import until
 from worker.comparer import Comparer, compare
 
@@ -28,14 +28,14 @@ SPREAD = {"shards": 3, "replicas": 1, "prefix": "faults-"}
 
 @pytest.mark.elasticsearch
 def test_no_job_is_lost_and_no_answer_is_half_when_a_node_is_killed(tmp_path: Path) -> None:
-    known, *asked = islice(corpus.questions(), JOBS + 1)
-    fresh = iter(list(corpus.questions())[JOBS + 1 :])
+    known, *asked = islice(fault_corpus.questions(), JOBS + 1)
+    fresh = iter(list(fault_corpus.questions())[JOBS + 1 :])
     settings = {"index_prefix": "faults-", "shards": 3, "replicas": 1}
     with Cluster(tmp_path) as cluster:
-        corpus.build(cluster.url, **SPREAD)
+        fault_corpus.build(cluster.url, **SPREAD)
         cluster.wait_until_whole()
         with House(tmp_path, cluster.url, settings=settings) as house, house.client() as client:
-            client.compare(corpus.INDEX, known["a"], known["b"])
+            client.compare(fault_corpus.INDEX, known["a"], known["b"])
             crowd, endings, recoveries = Crowd(house), Endings(house.store_url), []
             asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
             with Watch(house, known) as watch:
@@ -80,7 +80,7 @@ def _half_answers(cluster: Cluster, house: House, crowd: Crowd) -> list[str]:
             if ended.state == "done":
                 given = client.request("GET", f"/v1/comparisons/{id}").json()
                 asked = crowd.accepted[id]
-                whole = compare(asked["a"]["id"], asked["b"]["id"], index=corpus.INDEX, engine=comparer).to_dict()
+                whole = compare(asked["a"]["id"], asked["b"]["id"], index=fault_corpus.INDEX, engine=comparer).to_dict()
                 if _told(given) != _told(whole):
                     wrong.append(f"{id}: {_told(given)} is not {_told(whole)}")
     return wrong

@@ -24,11 +24,11 @@ from werkzeug.test import TestResponse
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
-from tests.faults.overheard import Overheard
-from tests.faults.worlds import FIELD, GROUPS, World, together
+from tests.support.faults.request_log import Overheard
+from tests.support.faults.rights_worlds import FIELD, GROUPS, World, together
 from tests.webapi.keyring import Inside, Ring, inside
 from webapi.context import EXTENSION
-from worker.service.ingest import add
+from worker.service.ingest import write_documents
 
 COUNT = int(os.environ.get("PHRASECOM_TEST_WORLDS", "3"))
 TOGETHER = 5
@@ -235,4 +235,4 @@ def _close_some(app: Inside, made: World, dice: random.Random) -> None:
         acl = (f"w{dice.choice(made.seeds)}{dice.choice(GROUPS)}",)
         changed.append(replace(made.documents[id], acl=acl))
         made.documents[id] = changed[-1]
-    add(app.app.extensions[EXTENSION].service, "papers", changed)
+    write_documents(app.app.extensions[EXTENSION].gateway.container, "papers", changed)

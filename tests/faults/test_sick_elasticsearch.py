@@ -15,12 +15,12 @@ import pytest
 from indexer.engines import open_engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.errors import EngineUnavailable
-from tests.faults import corpus
-from tests.faults.crowd import Crowd, Endings
-from tests.faults.house import PATIENCE, House, seconds_until
-from tests.faults.ledger import FULL, Row, keep
-from tests.faults.proxy import Proxy
-from tests.faults.watch import Watch
+from tests.support.corpora import fault_corpus
+from tests.support.faults.clients import Crowd, Endings
+from tests.support.faults.deployment import PATIENCE, House, seconds_until
+from tests.support.faults.job_ledger import FULL, Row, keep
+from tests.support.faults.observer import Watch
+from tests.support.faults.proxy import Proxy
 from tests.worker.jobs.conftest import until
 
 JOBS = 60 if FULL else 6
@@ -46,13 +46,13 @@ class Sick:
 @pytest.fixture(scope="module")
 def sick(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sick]:
     prefix = f"test-{uuid.uuid4().hex[:12]}-"
-    corpus.build(elasticsearch_url, prefix=prefix)
+    fault_corpus.build(elasticsearch_url, prefix=prefix)
     folder = tmp_path_factory.mktemp("sick")
     with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
         with House(folder, proxy.url, settings={"index_prefix": prefix} | TIMEOUTS) as house:
             assert isinstance(engine, ElasticsearchEngine)
-            yield Sick(house, proxy, engine, corpus.questions())
-        engine.drop(corpus.INDEX)
+            yield Sick(house, proxy, engine, fault_corpus.questions())
+        engine.delete_index(fault_corpus.INDEX)
 
 
 ILLNESSES: dict[str, Callable[[Proxy], None]] = {
@@ -67,7 +67,7 @@ ILLNESSES: dict[str, Callable[[Proxy], None]] = {
 def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> None:
     known, *asked = sick.some()
     with sick.house.client() as client:
-        client.compare(corpus.INDEX, known["a"], known["b"])
+        client.compare(fault_corpus.INDEX, known["a"], known["b"])
     crowd, endings = Crowd(sick.house), Endings(sick.house.store_url)
     asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
     with Watch(sick.house, known) as watch:
@@ -92,7 +92,7 @@ def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> 
 
 def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
     """Elasticsearch itself closes an index for writing when its disk is nearly full, and opens it again."""
-    index = f"{sick.engine.prefix}{corpus.INDEX}"
+    index = f"{sick.engine.prefix}{fault_corpus.INDEX}"
     settings = sick.engine.connection.client.indices
     full = {"index.blocks.read_only_allow_delete": True}
     (known,) = islice(sick.questions, 1)
@@ -101,14 +101,14 @@ def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
         settings.put_settings(index=index, settings=full)
         for n in range(JOBS):
             document = {"id": f"late{n}", "text": f"The web graph number {n} waits for the random walk."}
-            crowd.ask({"documents": [document]}, f"/v1/indexes/{corpus.INDEX}/documents")
+            crowd.ask({"documents": [document]}, f"/v1/indexes/{fault_corpus.INDEX}/documents")
         time.sleep(SECONDS)
-        early = sick.engine.open(corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+        early = sick.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
         settings.put_settings(index=index, settings={"index.blocks.read_only_allow_delete": None})
         well = time.monotonic()
         crowd.follow_all("/v1/jobs")
     recovery = time.monotonic() - well
-    stored = sick.engine.open(corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+    stored = sick.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
     missing = [n for n, document in enumerate(stored) if document is None]
     row = Row.of("Elasticsearch read-only (disk full)", crowd, (), recovery, watch, documents=JOBS)
     keep(row)
@@ -121,16 +121,16 @@ def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
 def test_a_server_that_hangs_is_not_tried_out_by_everybody(elasticsearch_url: str) -> None:
     with Proxy(elasticsearch_url) as proxy:
         proxy.delay = 60.0
-        with open_engine(proxy.url, timeout=1.0, pause=600.0) as engine:
+        with open_engine(proxy.url, timeout=1.0, breaker_pause=600.0) as engine:
             with pytest.raises(EngineUnavailable):
-                engine.indexes()
+                engine.list_indexes()
             asked = proxy.heal()["delayed"]
             for _ in range(20):
                 with pytest.raises(EngineUnavailable, match="a moment ago"):
-                    engine.indexes()
+                    engine.list_indexes()
             assert asked and proxy.connections == 1
-        with open_engine(proxy.url, timeout=60.0, pause=0.01) as engine:
-            assert isinstance(engine.indexes(), list)
+        with open_engine(proxy.url, timeout=60.0, breaker_pause=0.01) as engine:
+            assert isinstance(engine.list_indexes(), list)
 
 
 def test_a_build_whose_last_answer_is_lost_is_not_undone(elasticsearch_url: str) -> None:
@@ -139,7 +139,7 @@ def test_a_build_whose_last_answer_is_lost_is_not_undone(elasticsearch_url: str)
     with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
         for turn in range(2):
             proxy.cut_after = b"POST /_aliases"
-            corpus.build(proxy.url, prefix=prefix)
+            fault_corpus.build(proxy.url, prefix=prefix)
             assert proxy.done["cut"] == turn + 1
-            assert engine.open(corpus.INDEX).info.documents == corpus.SIZE
-        engine.drop(corpus.INDEX)
+            assert engine.open_reader(fault_corpus.INDEX).info.documents == fault_corpus.SIZE
+        engine.delete_index(fault_corpus.INDEX)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from indexer.cli.main import run
-from tests.indexer.corpora import made_up, write_lines
-from tests.indexer.shell import Result, Run
+from tests.support.command_line import Result, Run
+from tests.support.corpora.small_corpus import made_up, write_lines
 
 
 @pytest.fixture

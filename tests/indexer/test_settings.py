@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import BadSetting
-from indexer.settings import PREFIX, Settings, allowed_values, default_text, load_settings
+from indexer.settings import ENVIRONMENT_PREFIX, Settings, describe_allowed_values, describe_default, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +15,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import os
 
     for name in list(os.environ):
-        if name.startswith(PREFIX):
+        if name.startswith(ENVIRONMENT_PREFIX):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 
@@ -94,5 +94,5 @@ def test_secrets_are_not_shown() -> None:
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
 def test_every_setting_says_what_it_is_and_what_is_allowed(name: str) -> None:
     assert Settings.model_fields[name].description
-    assert allowed_values(name)
-    assert default_text(name)
+    assert describe_allowed_values(name)
+    assert describe_default(name)

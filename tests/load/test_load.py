@@ -6,19 +6,19 @@ import json
 from pathlib import Path
 from typing import Self
 
-from tests.faults import corpus
-from tests.faults.house import PATIENCE, House, until
-from tests.load.run import IDLE, Phase, complaints, holds, table, to_dict
-from tests.load.traffic import ANSWERED, KINDS, LATER, REFUSED, WRONG, Outcome, Questions, send
-from tests.load.watching import Memory, measured, seconds_until_idle
+from tests.support.corpora import fault_corpus
+from tests.support.faults.deployment import PATIENCE, House, until
+from tests.support.load.process_stats import Memory, measured, seconds_until_idle
+from tests.support.load.traffic import ANSWERED, KINDS, LATER, REFUSED, WRONG, Outcome, Questions, send
+from tests.tools.run_load import IDLE, Phase, complaints, holds, table, to_dict
 
-IDS = [f"d{n}" for n in range(corpus.SIZE)]
+IDS = [f"d{n}" for n in range(fault_corpus.SIZE)]
 
 
 def test_traffic_of_every_kind_is_answered_and_counted(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    corpus.build(engine)
-    questions = Questions(corpus.INDEX, IDS, ["web graph", "link analysis", "protein folding", "gene expression"])
+    fault_corpus.build(engine)
+    questions = Questions(fault_corpus.INDEX, IDS, ["web graph", "link analysis", "protein folding", "gene expression"])
     with House(tmp_path, engine) as house, Memory(house) as memory:
         outcome = send(house.url, questions, rate=20, seconds=4)
         seconds_until_idle(house)
@@ -33,8 +33,8 @@ def test_traffic_of_every_kind_is_answered_and_counted(tmp_path: Path) -> None:
 
 def test_a_full_queue_refuses_with_the_time_to_come_back(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    corpus.build(engine)
-    questions = Questions(corpus.INDEX, IDS, ["web graph", "link analysis"])
+    fault_corpus.build(engine)
+    questions = Questions(fault_corpus.INDEX, IDS, ["web graph", "link analysis"])
     with Unattended(tmp_path, engine, settings={"max_queue": 1, "wait_seconds": 0}) as house:
         outcome = send(house.url, questions, rate=20, seconds=2)
     assert outcome.all.ends[REFUSED] and not outcome.all.wrong, outcome.all.wrong

@@ -11,8 +11,8 @@ from __future__ import annotations
 import random
 
 from indexer.documents import Document
-from indexer.text.lemmatizer import Lemmas
-from worker.evaluation.gold import GoldDocument, Pair, _gold, label
+from indexer.text.lemmatizer import Lemmatizer
+from worker.evaluation.gold import GoldDocument, GoldPair, build_gold_document, label_pair
 
 TOPICS = 12
 PHRASES = 14
@@ -54,20 +54,20 @@ class Planted:
         late = any(phrase in topic[-7:] for topic in self.topics)
         return phrase.replace(" ", "") if late and self._chance.random() < 0.5 else phrase
 
-    def pairs(self, count: int = 80) -> list[Pair]:
+    def pairs(self, count: int = 80) -> list[GoldPair]:
         """Pairs of one main topic and two side topics, with their labels."""
-        lemmas = Lemmas("en")
-        found: list[Pair] = []
+        lemmas = Lemmatizer("en")
+        found: list[GoldPair] = []
         chance = random.Random(5)
         while len(found) < count:
             a, b = chance.sample(self.documents, 2)
             (main_a, others_a, _), (main_b, others_b, _) = self._about[a.id], self._about[b.id]
             if main_a == main_b and not others_a & others_b:
-                found.append(label(self._gold(a, lemmas), self._gold(b, lemmas)))
+                found.append(label_pair(self._gold(a, lemmas), self._gold(b, lemmas)))
         return found
 
-    def _gold(self, document: Document, lemmas: Lemmas) -> GoldDocument:
+    def _gold(self, document: Document, lemmas: Lemmatizer) -> GoldDocument:
         """Keywords: every phrase of the main topic (so they are shared), and the side phrases it holds."""
         main, _, sides = self._about[document.id]
         row = {"id": document.id, "title": document.title, "text": document.text}
-        return _gold(row | {"keyphrases": [*self.topics[main], *sorted(sides)]}, lemmas)
+        return build_gold_document(row | {"keyphrases": [*self.topics[main], *sorted(sides)]}, lemmas)

@@ -10,13 +10,13 @@ from indexer.engines import open_engine
 from indexer.indexing.build import build_index
 from tests.quality.planted import Planted
 from worker.comparer import Comparer
-from worker.evaluation.author_keywords import Run, evaluate_keywords
-from worker.evaluation.gold import Pair
+from worker.evaluation.author_keywords import MethodRun, evaluate_keywords
+from worker.evaluation.gold import GoldPair
 from worker.solver import parameters
 from worker.solver.parameters import DEFAULT
 
 INDEX = "planted"
-Corpus = tuple[Comparer, list[Pair]]
+Corpus = tuple[Comparer, list[GoldPair]]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def whole(corpus: Corpus) -> dict[str, float]:
 
 def figures(corpus: Corpus, method: str = "cda", preset: str = "default") -> dict[str, float]:
     comparer, pairs = corpus
-    found = evaluate_keywords(comparer, INDEX, pairs, [Run(method, preset)], resamples=2)
+    found = evaluate_keywords(comparer, INDEX, pairs, [MethodRun(method, preset)], resamples=2)
     row: dict[str, float] = found["rows"][0]["figures"]
     return row
 

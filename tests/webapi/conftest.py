@@ -19,9 +19,9 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
-from indexer.net import free_port as free_port
+from indexer.net import find_free_port as find_free_port
+from tests.support.fake_comparer import PREFIX, VALKEY
 from tests.worker.jobs.conftest import ROOT, config, corpus, documents, shared_config, start, until, worker
-from tests.worker.jobs.doubles import PREFIX, VALKEY
 from webapi.client import Client
 from worker.jobs.config import WorkConfig
 
@@ -76,7 +76,7 @@ def inline_server(corpus: Path, valkey_url: str, tmp_path_factory: pytest.TempPa
     """One server that computes by itself, on its own copy of the index (Valkey only counts its computations)."""
     folder = tmp_path_factory.mktemp("inline")
     shutil.copytree(corpus, folder / "engine")
-    config = WorkConfig(engine=str(folder / "engine"), comparer="tests.worker.jobs.doubles:Comparer")
+    config = WorkConfig(engine=str(folder / "engine"), comparer="tests.support.fake_comparer:Comparer")
     served = started(config, {}, folder / "log", {VALKEY: valkey_url, PREFIX: "inline"})
     yield served
     stop(served)
@@ -102,7 +102,7 @@ def elastic_server(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFact
         served = started(config, {}, tmp_path_factory.mktemp("elastic") / "log", {})
         yield served
         stop(served)
-        engine.drop("papers")
+        engine.delete_index("papers")
 
 
 @pytest.fixture(params=["inline_server", "elastic_server"])

@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.worker.jobs import doubles
-from worker.explain.spec import Question
+from tests.support import fake_comparer
+from worker.explain.spec import ComparisonSpec
 
 
-class Comparer(doubles.Comparer):
-    def compare(self, question: Question, progress: Callable[[float, str], None] | None = None) -> doubles.Comparison:
-        if question.b.words == "greedy":
+class Comparer(fake_comparer.Comparer):
+    def compare(
+        self, spec: ComparisonSpec, progress: Callable[[float, str], None] | None = None
+    ) -> fake_comparer.Comparison:
+        if spec.b.words == "greedy":
             held = [np.ones(2**24) for _ in range(100)]  # 12.8 GB, were it allowed
             assert held
-        return super().compare(question, progress)
+        return super().compare(spec, progress)

@@ -14,10 +14,10 @@ from werkzeug.test import TestResponse
 from indexer.engines.base import Engine
 from indexer.settings import load_settings
 from webapi.app import create_app
-from webapi.auth.api_keys import Key, checked_key, digest, new_key, write_keys
+from webapi.auth.api_keys import ApiKey, generate_key, hash_key, make_api_key, write_keys
 from webapi.context import EXTENSION
 from worker.jobs.config import WorkConfig
-from worker.service.container import Service
+from worker.service.container import ServiceContainer
 
 SCOPES = ("read", "compare")
 
@@ -28,7 +28,7 @@ class Ring:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.secrets: dict[str, str] = {}
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[str, ApiKey] = {}
 
     def add(
         self,
@@ -37,8 +37,8 @@ class Ring:
         indexes: tuple[str, ...] = ("*",),
         groups: tuple[str, ...] = (),
     ) -> str:
-        self.secrets[name] = new_key(name)
-        self._keys[name] = checked_key(name, digest(self.secrets[name]), scopes, indexes, groups)
+        self.secrets[name] = generate_key(name)
+        self._keys[name] = make_api_key(name, hash_key(self.secrets[name]), scopes, indexes, groups)
         write_keys(self.path, self._keys)
         return self.secrets[name]
 
@@ -81,7 +81,7 @@ class Inside:
         return self.post("/v1/comparisons", {"index": index, "a": sides[0], "b": sides[1], **more})
 
     def close(self) -> None:
-        self.app.extensions[EXTENSION].desk.close()
+        self.app.extensions[EXTENSION].gateway.close()
 
 
 def inside(
@@ -90,5 +90,5 @@ def inside(
     """An app on an open engine or an embedded one; computes by itself unless the config names a Redis."""
     given = load_settings(keys_file=str(ring.path) if ring else None, max_wait_seconds=60, **settings)
     if isinstance(engine, Engine):
-        return Inside(create_app(given, service=Service(config or WorkConfig(), engine=engine)))
-    return Inside(create_app(given, service=Service(config or WorkConfig(engine=str(engine)))))
+        return Inside(create_app(given, service=ServiceContainer(config or WorkConfig(), engine=engine)))
+    return Inside(create_app(given, service=ServiceContainer(config or WorkConfig(engine=str(engine)))))

@@ -56,7 +56,7 @@ def main(examples: int, seconds: int, least: int) -> int:
 
 
 def _worker(config: WorkConfig, log: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.worker.jobs.run_worker", json.dumps(dataclasses.asdict(config))]
+    command = [sys.executable, "-m", "tests.support.run_worker", json.dumps(dataclasses.asdict(config))]
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "interactive,bulk"], cwd=ROOT, stdout=out, stderr=out, env=os.environ | {"PYTHONPATH": "."}

@@ -8,7 +8,7 @@ import sys
 from flask import Flask
 
 from indexer.settings import load_settings
-from tests.worker.jobs.run_worker import config_from
+from tests.support.run_worker import config_from
 from webapi.server.gunicorn_app import serve
 
 if __name__ == "__main__":
@@ -20,4 +20,4 @@ if __name__ == "__main__":
 
         return create_app(settings, config=config)
 
-    serve(settings, make=make)
+    serve(settings, create=make)

@@ -58,8 +58,8 @@ class House:
 
     def close(self) -> None:
         with self.engine() as engine:
-            for index in engine.indexes():
-                engine.drop(index)
+            for index in engine.list_indexes():
+                engine.delete_index(index)
         for name in self.elastic.indices.get(index=f"{self.source}*").body:
             self.elastic.indices.delete(index=name)
         self.elastic.close()

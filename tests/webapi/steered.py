@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from webapi.schemas import openapi, requests
-from webapi.search.json_schema import OWN
+from webapi.search.json_schema import OWN_NAMES_KEY
 
 INDEXES = ["papers", "nope"]
 IDS = [*(f"d{n}" for n in range(1, 13)), "nope", "ü/ ?#"]
@@ -24,7 +24,7 @@ CHECKS = (
 
 def description() -> dict[str, Any]:
     """Index names and ids from lists, words from a list or made up; all else as it is described."""
-    whole: dict[str, Any] = _steered(copy.deepcopy(openapi.description()))
+    whole: dict[str, Any] = _steered(copy.deepcopy(openapi.build_description()))
     parts = whole["components"]["schemas"]
     parts["SearchQuery"]["properties"]["term"] = _facet({"enum": ["BBC", "CNN"]})
     parts["SearchQuery"]["properties"]["terms"] = _facet(
@@ -47,9 +47,9 @@ def _steered(part: Any) -> Any:
         return [_steered(one) for one in part]
     if not isinstance(part, dict):
         return part
-    if OWN in part:
+    if OWN_NAMES_KEY in part:
         return _own(part)
-    if part.get("pattern") == requests.INDEX_NAME:
+    if part.get("pattern") == requests.INDEX_NAME_REGEX:
         return {"enum": INDEXES}
     if part.get("type") == "string" and part.get("maxLength") == 512:
         return {"enum": IDS}
@@ -63,7 +63,7 @@ def _steered(part: Any) -> Any:
 def _own(part: dict[str, Any]) -> dict[str, Any]:
     """The fields that an index of our own has."""
     if part["type"] == "string":
-        return {"enum": part[OWN]}
+        return {"enum": part[OWN_NAMES_KEY]}
     content = _steered(part["additionalProperties"])
-    rest = {name: one for name, one in part.items() if name not in (OWN, "additionalProperties")}
-    return rest | {"properties": dict.fromkeys(part[OWN], content), "additionalProperties": False}
+    rest = {name: one for name, one in part.items() if name not in (OWN_NAMES_KEY, "additionalProperties")}
+    return rest | {"properties": dict.fromkeys(part[OWN_NAMES_KEY], content), "additionalProperties": False}

@@ -207,7 +207,7 @@ def test_inline_answers_without_redis(inline: Client, config: WorkConfig) -> Non
 
 
 def test_too_many_open_jobs_are_429(serve: Serve, config: WorkConfig) -> None:
-    with serve(replace(config, limits=replace(config.limits, max_open=1))).client() as client:
+    with serve(replace(config, limits=replace(config.limits, max_open_jobs=1))).client() as client:
         assert post(client, "first", ASYNC).status == 202
         assert post(client, "first", ASYNC).status == 202
         refused = post(client, "second", ASYNC)

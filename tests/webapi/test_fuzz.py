@@ -36,7 +36,7 @@ def app(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flas
     shutil.copytree(corpus, folder)
     app = create_app(load_settings(wait_seconds=0.05, rate_per_minute=0), config=WorkConfig(engine=str(folder)))
     yield app
-    app.extensions[EXTENSION].desk.close()
+    app.extensions[EXTENSION].gateway.close()
 
 
 CASES = [

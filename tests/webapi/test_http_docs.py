@@ -18,11 +18,11 @@ import pytest
 from indexer import errors
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
+from tests.support.corpora import planted_pairs
 from tests.webapi.conftest import Served
 from tests.webapi.keyring import inside
-from tests.worker import planted
 from tests.worker.jobs.conftest import ROOT
-from webapi.http.problems import _CODES, Invalid, UnsupportedMediaType
+from webapi.http.problems import CODE_BY_STATUS, InvalidRequest, UnsupportedMediaType
 from worker.jobs.job import TIME_LIMIT, WORKER_LOST
 
 PATH = ROOT / "docs" / "http.md"
@@ -53,14 +53,16 @@ def _all(kind: type[errors.PhraseComError]) -> set[str]:
 
 def test_every_code_has_a_line() -> None:
     documented = set(re.findall(r"^\| `([a-z-]+)` \| \d{3} \|", PAGE, re.MULTILINE))
-    codes = _all(errors.PhraseComError) | set(_CODES.values()) | {Invalid.code, UnsupportedMediaType.code}
+    codes = (
+        _all(errors.PhraseComError) | set(CODE_BY_STATUS.values()) | {InvalidRequest.code, UnsupportedMediaType.code}
+    )
     assert documented == codes | {"cancelled", WORKER_LOST, TIME_LIMIT}
 
 
 def answered(folder: Path) -> dict[str, Any]:
     """The answer to the page's question, on the made-up corpus of the worker's tests."""
     with open_engine(str(folder)) as engine:
-        build_index(planted.corpus(), engine, _QUESTION["index"], processes=1)
+        build_index(planted_pairs.corpus(), engine, _QUESTION["index"], processes=1)
     app = inside(folder)
     found = app.post("/v1/comparisons", _QUESTION)
     app.close()

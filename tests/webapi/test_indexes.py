@@ -17,32 +17,32 @@ ODD_IDS = ["a/b", "/leading", "a//b", "dots/../up", "Ã¼ ? # % &", "a" * 400, "æ—
 
 
 def test_indexes_are_listed_and_described(real: Client) -> None:
-    (papers,) = [one for one in real.indexes() if one["name"] == "papers"]
-    whole = real.index("papers")
+    (papers,) = [one for one in real.list_indexes() if one["name"] == "papers"]
+    whole = real.get_index("papers")
     assert whole["fields"] == {name: name for name in ("title", "text", "date", "url")}
     assert whole["facets"] == [{"field": "source", "name": "source"}] and whole["source"] is None
     assert papers == {name: value for name, value in whole.items() if name not in ("fields", "facets")}
     assert papers["documents"] >= 12 and papers["phrases"] > 0 and papers["epoch"]
     with pytest.raises(ApiError, match="unknown-index"):
-        real.index("nope")
+        real.get_index("nope")
 
 
 def test_a_document_is_shown_with_its_salient_phrases(real: Client) -> None:
-    found = real.document("papers", "d1")
+    found = real.get_document("papers", "d1")
     assert found["title"].startswith("Web graphs") and found["facets"] == {"source": ["BBC"]}
     assert {"phrase", "display", "salience", "count"} == set(found["salient"][0])
     with pytest.raises(ApiError, match="unknown-document"):
-        real.document("papers", "nope")
+        real.get_document("papers", "nope")
     reply = real.request("GET", "/v1/indexes/papers/documents/d1")
     same = real.request("GET", "/v1/indexes/papers/documents/d1", headers={"If-None-Match": reply.headers["etag"]})
     assert same.status == 304
 
 
 def test_added_documents_can_be_read_whatever_their_id(real: Client) -> None:
-    added = real.add("papers", [{"id": id, "title": f"On {id}", "text": "The web graph."} for id in ODD_IDS])
+    added = real.add_documents("papers", [{"id": id, "title": f"On {id}", "text": "The web graph."} for id in ODD_IDS])
     assert (added["state"], added["written"]) == ("done", len(ODD_IDS))
     for id in ODD_IDS:
-        assert real.document("papers", id)["id"] == id
+        assert real.get_document("papers", id)["id"] == id
 
 
 def test_a_changed_document_gets_a_new_answer_and_others_keep_theirs(real: Client) -> None:
@@ -50,9 +50,9 @@ def test_a_changed_document_gets_a_new_answer_and_others_keep_theirs(real: Clien
         return str(real.compare("papers", a, b)["id"])
 
     text = {"id": "changing", "title": "A title", "text": "A random walk on the web graph."}
-    real.add("papers", [text])
+    real.add_documents("papers", [text])
     touched, other = id_of("changing", "d11"), id_of("d1", "d2")
-    real.add("papers", [text | {"title": "Another title"}])
+    real.add_documents("papers", [text | {"title": "Another title"}])
     assert id_of("changing", "d11") != touched
     assert id_of("d1", "d2") == other
 
@@ -61,7 +61,7 @@ def test_documents_are_added_by_workers_in_pieces(
     serve: Serve, start: Start, config: WorkConfig, corpus: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(corpus, tmp_path / "engine")
-    small = replace(config, engine=str(tmp_path / "engine"), chunk=2)
+    small = replace(config, engine=str(tmp_path / "engine"), chunk_size=2)
     start(changed=small)
     with serve(small).client() as client:
         body = {"documents": [{"id": f"new{n}", "text": "The web graph."} for n in range(7)]}
@@ -69,8 +69,8 @@ def test_documents_are_added_by_workers_in_pieces(
         assert reply.status == 202 and reply.headers["location"].startswith("/v1/jobs/")
         until(lambda: client.request("GET", reply.headers["location"]).status == 200)
         assert client.call("GET", reply.headers["location"])["written"] == 7
-        assert client.document("papers", "new6")["text"] == "The web graph."
-        assert client.index("papers")["documents"] == 19
+        assert client.get_document("papers", "new6")["text"] == "The web graph."
+        assert client.get_index("papers")["documents"] == 19
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_documents_that_do_not_fit_are_refused_as_a_whole(real: Client, body: ob
 
 def test_documents_for_an_unknown_index_are_refused_at_once(real: Client) -> None:
     with pytest.raises(ApiError, match="unknown-index"):
-        real.add("nope", [{"id": "x"}])
+        real.add_documents("nope", [{"id": "x"}])
 
 
 def test_suggestions_continue_what_is_typed(real: Client) -> None:
@@ -108,8 +108,8 @@ def test_suggestions_continue_what_is_typed(real: Client) -> None:
 def test_feedback_is_taken_for_phrases_that_were_shown(real: Client) -> None:
     answer = real.compare("papers", "d1", "d2")
     phrase = answer["common"][0]["phrase"]
-    assert real.feedback(answer["id"], [{"phrase": phrase, "useful": True, "list": "common"}])["recorded"] == 1
+    assert real.send_feedback(answer["id"], [{"phrase": phrase, "useful": True, "list": "common"}])["recorded"] == 1
     with pytest.raises(ApiError, match="bad-parameter"):
-        real.feedback(answer["id"], [{"phrase": "never shown", "useful": True}])
+        real.send_feedback(answer["id"], [{"phrase": "never shown", "useful": True}])
     with pytest.raises(ApiError, match="unknown-job"):
-        real.feedback("nope", [{"phrase": phrase, "useful": True}])
+        real.send_feedback("nope", [{"phrase": phrase, "useful": True}])

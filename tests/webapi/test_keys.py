@@ -24,8 +24,8 @@ from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import Start, until
 from webapi.app import create_app
 from webapi.auth.api_keys import KeyFile, read_keys
-from webapi.auth.gate import ANY, PUBLIC, SCOPE_OF
-from webapi.server.gunicorn_app import check_host
+from webapi.auth.gate import ANY_SCOPE, PUBLIC_SCOPE, SCOPE_BY_ENDPOINT
+from webapi.server.gunicorn_app import check_listen_host
 from worker.access import SCOPES
 from worker.jobs.config import WorkConfig
 
@@ -164,11 +164,11 @@ def test_a_file_that_cannot_be_read_changes_nothing_and_one_that_is_gone_lets_no
     keys = KeyFile(ring.path)
     key = ring.secrets["reader"]
     ring.path.write_text("[reader")
-    keys._next = 0.0
-    assert keys.find(key) is not None
+    keys._next_check = 0.0
+    assert keys.find_caller(key) is not None
     ring.path.unlink()
-    keys._next = 0.0
-    assert keys.find(key) is None
+    keys._next_check = 0.0
+    assert keys.find_caller(key) is None
 
 
 @pytest.mark.parametrize(
@@ -193,11 +193,11 @@ def test_a_wrong_keys_file_is_told_in_one_line(tmp_path: Path, content: str, tol
 
 
 def test_with_keys_the_server_may_listen_anywhere(ring: Ring, tmp_path: Path) -> None:
-    check_host(load_settings(host="0.0.0.0", keys_file=str(ring.path)))
+    check_listen_host(load_settings(host="0.0.0.0", keys_file=str(ring.path)))
     with pytest.raises(BadSetting, match="phrasecom keys add"):
-        check_host(load_settings(host="0.0.0.0"))
+        check_listen_host(load_settings(host="0.0.0.0"))
     with pytest.raises(BadSetting, match="no such file"):
-        check_host(load_settings(host="0.0.0.0", keys_file=str(tmp_path / "gone")))
+        check_listen_host(load_settings(host="0.0.0.0", keys_file=str(tmp_path / "gone")))
 
 
 def test_serving_another_host_without_keys_is_one_line_that_names_the_fix(capfd: pytest.CaptureFixture[str]) -> None:
@@ -238,8 +238,8 @@ def test_further_names_can_be_allowed(two_indexes: Path, ring: Ring) -> None:
 
 def test_every_route_says_what_a_key_must_be_for(app: Inside) -> None:
     endpoints = {rule.endpoint for rule in app.app.url_map.iter_rules() if not rule.endpoint.startswith("pages.")}
-    assert endpoints == set(SCOPE_OF)
-    assert set(SCOPE_OF.values()) == SCOPES | {PUBLIC, ANY}
+    assert endpoints == set(SCOPE_BY_ENDPOINT)
+    assert set(SCOPE_BY_ENDPOINT.values()) == SCOPES | {PUBLIC_SCOPE, ANY_SCOPE}
 
 
 def test_the_command_makes_lists_and_removes_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,7 +247,7 @@ def test_the_command_makes_lists_and_removes_keys(tmp_path: Path, capsys: pytest
     add = ["keys", "add", "page", "--scope", "read", "--index", "papers", "--group", 'sta"ff', "--keys-file", path]
     assert run(add) == 0
     made = capsys.readouterr().out.strip()
-    assert KeyFile(Path(path)).find(made) is not None
+    assert KeyFile(Path(path)).find_caller(made) is not None
     assert made not in Path(path).read_text() and stat.S_IMODE(Path(path).stat().st_mode) == 0o600
     assert run(["keys", "list", "--json", "--keys-file", path]) == 0
     assert json.loads(capsys.readouterr().out) == [
@@ -255,7 +255,7 @@ def test_the_command_makes_lists_and_removes_keys(tmp_path: Path, capsys: pytest
     ]
     assert run(add) == 2
     assert run(["keys", "add", "all", "--all-groups", "--json", "--keys-file", path]) == 0
-    caller = KeyFile(Path(path)).find(json.loads(capsys.readouterr().out)["key"])
+    caller = KeyFile(Path(path)).find_caller(json.loads(capsys.readouterr().out)["key"])
     assert caller is not None and caller.groups is None and caller.indexes is None
     assert run(["keys", "remove", "page", "--keys-file", path]) == 0
     assert run(["keys", "remove", "page", "--keys-file", path]) == 2

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from indexer.engines.base import Engine, Selection
+from indexer.engines.base import Engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.engines.search_types import Selection
 from indexer.errors import RateLimited, TooSlow
 from indexer.settings import load_settings
 from tests.webapi.conftest import Serve
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import Start, computed, tagged, until
-from webapi.auth.rate_limit import MemoryMeter, Meter, RateLimit, RedisMeter
-from webapi.http.security_headers import SAFE
-from worker.jobs.config import WorkConfig, work_config
-from worker.jobs.redis_store import connect
+from webapi.auth.rate_limit import MemoryCounter, RateLimit, RedisCounter, RequestCounter
+from webapi.http.security_headers import SECURITY_HEADERS
+from worker.jobs.config import WorkConfig, load_work_config
+from worker.redis_connection import connect
 
 LIMITS = {"max_body_bytes": 4096, "max_text_bytes": 1024, "max_set": 3, "max_hits": 2, "max_document_bytes": 2048}
 
@@ -82,17 +83,17 @@ def test_an_index_name_is_of_a_known_form(limited: Inside, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["memory", "valkey"])
 def test_a_caller_has_so_many_requests_and_gets_them_back(kind: str, valkey_url: str, config: WorkConfig) -> None:
-    meter: Meter = MemoryMeter()
+    meter: RequestCounter = MemoryCounter()
     if kind == "valkey":
         client = connect(valkey_url)
-        meter = RedisMeter(client, config.key_prefix)
+        meter = RedisCounter(client, config.key_prefix)
     limit = RateLimit(600, meter)
     for _ in range(600):
         limit.check("anna")
     with pytest.raises(RateLimited) as told:
         for _ in range(600):  # one comes back every tenth of a second
             limit.check("anna")
-    assert 0 < told.value.seconds <= 0.1
+    assert 0 < told.value.retry_after_seconds <= 0.1
     limit.check("bert")
     until(lambda: allowed(limit, "anna"))
     if kind == "valkey":
@@ -109,7 +110,7 @@ def allowed(limit: RateLimit, caller: str) -> bool:
 
 def test_without_the_store_each_process_counts_for_itself() -> None:
     client = connect("redis://127.0.0.1:1/0", timeout=0.2)
-    limit = RateLimit(3, RedisMeter(client, "x"))
+    limit = RateLimit(3, RedisCounter(client, "x"))
     for _ in range(3):
         limit.check("anna")
     until(lambda: not allowed(limit, "anna"))
@@ -152,7 +153,7 @@ def test_hot_answers_are_counted_too(corpus: Path) -> None:
 @pytest.mark.parametrize("inline", [True, False])
 def test_a_caller_has_so_many_jobs_open(corpus: Path, config: WorkConfig, tmp_path: Path, inline: bool) -> None:
     """Nobody ends them: the first process has one thread and a job that waits, the second no worker."""
-    limits = replace(config.limits, max_per_caller=3, resend=300.0, lease=300.0)
+    limits = replace(config.limits, max_jobs_per_caller=3, resend_seconds=300.0, lease_seconds=300.0)
     config = replace(config, limits=limits, inline_threads=1, redis_url="" if inline else config.redis_url)
     ring = Ring(tmp_path / "keys.toml")
     anna, bert = ring.add("anna"), ring.add("bert")
@@ -167,22 +168,22 @@ def test_a_caller_has_so_many_jobs_open(corpus: Path, config: WorkConfig, tmp_pa
     assert ask(anna, "one") == 202, "a job that is there already is no new one"
     assert ask(bert, "five") == 202
     if not inline:
-        store = app.app.extensions["phrasecom"].service.store
+        store = app.app.extensions["phrasecom"].gateway.container.store
         store.client.hset(f"{config.key_prefix}job:{_any_job(store, config)}", "state", "cancelled")
         assert ask(anna, "four") == 202, "one is over, so there is room"
     app.close()
 
 
 def _any_job(store: object, config: WorkConfig) -> str:
-    from worker.jobs.redis_store import RedisJobs
+    from worker.jobs.redis_store import RedisJobStore
 
-    assert isinstance(store, RedisJobs)
+    assert isinstance(store, RedisJobStore)
     found = store.client.smembers(f"{config.key_prefix}mine:key:anna")
     return min(name.decode() for name in found)  # type: ignore[union-attr]
 
 
 def test_a_job_that_needs_too_much_memory_fails_alone(serve: Serve, start: Start, config: WorkConfig) -> None:
-    small = replace(config, memory=2**29, comparer="tests.webapi.greedy:Comparer")
+    small = replace(config, memory_bytes=2**29, comparer="tests.webapi.greedy:Comparer")
     start(changed=small)
     with serve(small).client() as client:
         body = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "greedy"}}
@@ -197,8 +198,8 @@ def test_a_job_that_needs_too_much_memory_fails_alone(serve: Serve, start: Start
 
 def test_settings_reach_the_workers() -> None:
     settings = load_settings(worker_memory_bytes=2**30, max_jobs_per_caller=7, query_seconds=3, engine="http://x:9200")
-    config = work_config(settings)
-    assert (config.memory, config.limits.max_per_caller) == (2**30, 7)
+    config = load_work_config(settings)
+    assert (config.memory_bytes, config.limits.max_jobs_per_caller) == (2**30, 7)
     assert config.engine_options["query_seconds"] == 3
 
 
@@ -208,7 +209,7 @@ def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) ->
 
     assert isinstance(elasticsearch_engine, ElasticsearchEngine)
     build_index(documents(), elasticsearch_engine, "papers", processes=1)
-    reader = elasticsearch_engine.open("papers")
+    reader = elasticsearch_engine.open_reader("papers")
     sent: list[object] = []
     client = elasticsearch_engine.connection.client
     search = client.search
@@ -217,7 +218,7 @@ def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) ->
     assert reader.search(Selection(words=("web",))).total
     assert [body["timeout"] for body in sent] == ["150500ms"]  # type: ignore[index]
     with pytest.raises(TooSlow):
-        elasticsearch_engine.connection.whole({"timed_out": True})
+        elasticsearch_engine.connection.require_complete({"timed_out": True})
 
 
 PATHS = (
@@ -240,7 +241,7 @@ def test_every_response_has_safe_headers(limited: Inside) -> None:
     replies = [first, hot, limited.get(f"/v1/comparisons/{first.json['id']}"), *map(limited.get, PATHS)]
     replies.append(limited.send("DELETE", "/v1/indexes"))
     for reply in replies:
-        for name, value in SAFE:
+        for name, value in SECURITY_HEADERS:
             assert name in reply.headers, (reply.request.path, name)
             if name in ("X-Content-Type-Options", "X-Frame-Options"):
                 assert reply.headers.getlist(name) == [value]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from indexer.net import free_port
+from indexer.net import find_free_port
 from tests.worker.jobs.conftest import ROOT, until
 
 
@@ -42,7 +42,7 @@ def events(log: Path) -> list[dict[str, Any]]:
 
 
 def test_every_line_of_a_web_server_is_json(corpus: Path, tmp_path: Path) -> None:
-    log, port = tmp_path / "log", free_port()
+    log, port = tmp_path / "log", find_free_port()
     command = ["serve", "--inline", "--json", "--port", str(port), "--engine", str(corpus)]
     with running(command, log, "Booting worker", {}):
         pass
@@ -60,7 +60,7 @@ def test_every_line_of_a_worker_is_json(corpus: Path, valkey_url: str, tmp_path:
 
 
 def test_text_is_text_in_every_line(corpus: Path, tmp_path: Path) -> None:
-    log, port = tmp_path / "log", free_port()
+    log, port = tmp_path / "log", find_free_port()
     command = ["serve", "--inline", "--log-format", "text", "--port", str(port), "--engine", str(corpus)]
     with running(command, log, "Booting worker", {}):
         pass

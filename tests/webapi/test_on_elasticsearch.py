@@ -28,15 +28,15 @@ def test_comparisons_pages_and_searches(client: Client) -> None:
 
 
 def test_a_written_document_is_seen_and_changes_its_answers(client: Client) -> None:
-    client.add("papers", [{"id": "late", "title": "New", "text": "A random walk."}])
+    client.add_documents("papers", [{"id": "late", "title": "New", "text": "A random walk."}])
     before = client.compare("papers", "d3", "late")["id"]
-    client.add("papers", [{"id": "late", "title": "Changed", "text": "A random walk on the web graph."}])
-    assert client.document("papers", "late")["title"] == "Changed"
+    client.add_documents("papers", [{"id": "late", "title": "Changed", "text": "A random walk on the web graph."}])
+    assert client.get_document("papers", "late")["title"] == "Changed"
     assert client.compare("papers", "d3", "late")["id"] != before
 
 
 def test_what_is_not_there_is_404(client: Client) -> None:
     with pytest.raises(ApiError, match="unknown-index"):
-        client.index("nope")
+        client.get_index("nope")
     with pytest.raises(ApiError, match="unknown-document"):
-        client.document("papers", "nope")
+        client.get_document("papers", "nope")

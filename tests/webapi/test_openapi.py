@@ -8,18 +8,24 @@ import re
 import pytest
 from pydantic import BaseModel
 
+from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES
 from indexer.settings import load_settings
 from webapi.app import create_app
 from webapi.client import Client
-from webapi.schemas import openapi, responses
+from webapi.http.problems import InvalidRequest
+from webapi.schemas import openapi, requests, responses
+from worker.explain.spec import INTEGER_OPTIONS, OPTION_RANGES, OPTIONS
 from worker.jobs.config import WorkConfig
+from worker.methods import METHODS
+from worker.solver.parameters import PRESETS
+from worker.solver.reader_odds_weights import ODDS_OPTIONS
 
 UNDESCRIBED = {"/metrics", "/docs", "/v1/openapi.json"}
 
 
 def test_the_committed_description_is_up_to_date() -> None:
     said = "run: python -m webapi.schemas.openapi"
-    assert openapi.FILE.read_text(encoding="utf-8") == openapi.written(), said
+    assert openapi.FILE.read_text(encoding="utf-8") == openapi.format_description(), said
 
 
 def test_every_route_is_described_and_every_description_is_a_route() -> None:
@@ -30,16 +36,68 @@ def test_every_route_is_described_and_every_description_is_a_route() -> None:
         if path in UNDESCRIBED or rule.endpoint.startswith("pages."):
             continue
         routes |= {(method.lower(), path) for method in rule.methods or () if method not in ("HEAD", "OPTIONS")}
-    described = {(method, path) for path, one in openapi.description()["paths"].items() for method in one}
+    described = {(method, path) for path, one in openapi.build_description()["paths"].items() for method in one}
     assert described == routes
 
 
 def test_every_reference_leads_somewhere() -> None:
-    whole = openapi.description()
+    whole = openapi.build_description()
     named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(whole)))
     assert named <= set(whole["components"]["schemas"])
     ids = [one["operationId"] for path in whole["paths"].values() for one in path.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_methods_presets_and_ranges_are_those_of_the_worker() -> None:
+    schemas = openapi.build_description()["components"]["schemas"]
+    comparison, options = (schemas[name]["properties"] for name in ("ComparisonBody", "Options"))
+    assert comparison["method"]["enum"] == list(METHODS)
+    assert comparison["preset"]["enum"] == list(PRESETS)
+    ranges = {name: (one["minimum"], one["maximum"]) for name, one in options.items() if "minimum" in one}
+    assert ranges == OPTION_RANGES
+    assert {name for name, one in options.items() if one["type"] == "integer"} == set(INTEGER_OPTIONS)
+    assert set(options) == set(OPTIONS) - set(ODDS_OPTIONS)
+    assert all("exclusiveMinimum" not in one for one in options.values())
+
+
+def test_index_names_and_ids_are_those_of_the_indexer() -> None:
+    schemas = openapi.build_description()["components"]["schemas"]
+    id = schemas["DocumentBody"]["properties"]["id"]
+    assert (id["minLength"], id["maxLength"]) == (1, MAX_ID_BYTES)
+    assert schemas["ComparisonBody"]["properties"]["index"]["pattern"] == f"^{INDEX_NAME_PATTERN}$"
+
+
+@pytest.mark.parametrize("name", OPTION_RANGES)
+def test_a_value_is_taken_up_to_the_ends_of_its_range(name: str) -> None:
+    minimum, maximum = OPTION_RANGES[name]
+    below, above = (-1, maximum + 1) if name in INTEGER_OPTIONS else (minimum - 1e-4, maximum * 1.001)
+    for value in (minimum, maximum):
+        assert parse_options({name: value}) == {name: value}
+    for value in (below, above):
+        with pytest.raises(InvalidRequest):
+            parse_options({name: value})
+
+
+def parse_options(options: dict[str, float]) -> dict[str, object]:
+    return requests.parse_body(requests.Options, json.dumps(options).encode()).to_json()
+
+
+def test_ids_are_limited_in_bytes_wherever_a_request_names_one(real: Client) -> None:
+    longest, longer = "ü" * (MAX_ID_BYTES // 2), "ü" * (MAX_ID_BYTES // 2 + 1)
+    add = "/v1/indexes/papers/documents"
+    for id, statuses in ((longest, {202, 404}), (longer, {400})):
+        posts = [
+            (add, {"documents": [{"id": id, "text": "The web graph."}]}),
+            ("/v1/comparisons", {"index": "papers", "a": {"id": id}, "b": {"id": "d1"}}),
+            ("/v1/comparisons", {"index": "papers", "a": {"ids": ["d1", id]}, "b": {"id": "d1"}}),
+            ("/v1/explanations", {"index": "papers", "hits": [id], "against": "page"}),
+            ("/v1/explanations", {"index": "papers", "hits": ["d1"], "document": id}),
+        ]
+        for path, body in posts:
+            reply = real.request("POST", path, body, {"Prefer": "respond-async"})
+            assert reply.status in statuses, (path, body)
+            if reply.status == 400:
+                assert reply.json()["code"] == InvalidRequest.code and "512 bytes" in reply.json()["detail"]
 
 
 def test_the_served_description_is_the_committed_one(real: Client) -> None:
@@ -66,9 +124,9 @@ def test_answers_are_as_described(real: Client) -> None:
     check(responses.ExplanationReply, real.explain("papers", ["d1", "d2"], query="web graph"))
     check(responses.SearchReply, real.search("papers", {"query": {"match": {"text": "web"}}}))
     check(responses.IndexesReply, real.call("GET", "/v1/indexes"))
-    check(responses.DocumentReply, real.document("papers", "d1"))
+    check(responses.DocumentReply, real.get_document("papers", "d1"))
     check(responses.SuggestionsReply, real.call("GET", "/v1/indexes/papers/suggest?q=web"))
-    check(responses.IngestReply, real.add("papers", [{"id": "described", "text": "The web graph."}]))
+    check(responses.IngestReply, real.add_documents("papers", [{"id": "described", "text": "The web graph."}]))
     pending = real.request("POST", "/v1/indexes/papers/documents", {"documents": [{"id": "described"}]})
     check(responses.JobReply, pending.json())
     check(responses.HealthReply, real.call("GET", "/readyz"))

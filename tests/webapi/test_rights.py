@@ -16,19 +16,19 @@ from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import StoreUnavailable
 from indexer.indexing.build import build_index
-from indexer.readers.jsonl import json_line
+from indexer.readers.jsonl import format_json_line
 from tests.webapi.conftest import Serve
 from tests.webapi.keyring import Inside, Ring, inside
 from tests.worker.jobs.conftest import ROOT, Start, until
 from webapi.client import Client
 from webapi.context import EXTENSION
-from worker.access import Caller, eyes_of, rights_of
+from worker.access import Caller, make_access_key, make_groups_key
 from worker.jobs.config import WorkConfig
-from worker.jobs.job import Answer, NewJob
-from worker.jobs.payloads import AskedPage
+from worker.jobs.job import NewJob, StoredAnswer
+from worker.jobs.payloads import PageRequest
 from worker.json_bytes import dumps
-from worker.service.gateway import Desk
-from worker.service.ingest import add
+from worker.service.gateway import JobGateway
+from worker.service.ingest import write_documents
 
 COMMON = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
 HIDDEN = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "
@@ -137,8 +137,8 @@ def test_phrases_are_suggested_from_readable_documents_only(staff: Inside, publi
 
 def test_a_spelling_of_hidden_documents_is_not_shown(root: Inside, public: Inside, app: Inside) -> None:
     """WEB-GRAPH is how most of the corpus writes it, in documents for staff."""
-    model = app.app.extensions[EXTENSION].service.library.current("papers").model
-    assert model.displays[model.phrase_ids["web graph"]] == "WEB-GRAPH"
+    model = app.app.extensions[EXTENSION].catalog.open_reader("papers").model
+    assert model.display_forms[model.phrase_ids["web graph"]] == "WEB-GRAPH"
     spelled = {who: who.get("/v1/indexes/papers/suggest?q=web").text for who in (root, public)}
     assert "WEB-GRAPH" in spelled[root] and "WEB-GRAPH" not in spelled[public] and "web graph" in spelled[public]
     search = public.post("/v1/papers/_search", {"query": {"match": {"text": "web"}}}, {"Prefer": "wait=0"})
@@ -207,11 +207,13 @@ def test_an_answer_that_names_a_document_closed_since_is_made_again(root: Inside
 def test_a_page_that_names_a_document_closed_since_is_made_again(app: Inside, root: Inside, guest: Inside) -> None:
     body = {"index": "papers", "document": "x1", "hits": ["o1", "o2"]}
     first = guest.post("/v1/explanations", body)
-    desk: Desk = app.app.extensions[EXTENSION].desk
+    desk: JobGateway = app.app.extensions[EXTENSION].gateway
     acls = {"o1": (), "o2": (), "x1": (), "b4": ("guests", "staff")}  # as if b4 stood between two of them
-    again = NewJob(first.json["id"], "explanation", "", "x", rights=eyes_of("papers", frozenset({"guests"})))
-    desk.service.store.put(again, Answer(first.data, acls, "papers"))
-    desk.local.forget(first.json["id"])
+    again = NewJob(
+        first.json["id"], "explanation", "", "x", access_key=make_access_key("papers", frozenset({"guests"}))
+    )
+    desk.container.store.put_answer(again, StoredAnswer(first.data, acls, "papers"))
+    desk.answers.forget(first.json["id"])
     assert guest.post("/v1/explanations", body).json["id"] == first.json["id"]
     close(root, "b4")
     assert guest.get(f"/v1/explanations/{first.json['id']}").status_code == 404
@@ -235,25 +237,27 @@ def close(root: Inside, id: str) -> None:
 
 def test_what_an_open_page_has_ready_is_checked_as_well(app: Inside, guest: Inside) -> None:
     """A part that was made before one of its documents was closed."""
-    desk: Desk = app.app.extensions[EXTENSION].desk
+    desk: JobGateway = app.app.extensions[EXTENSION].gateway
     whole = {"index": "papers", "query": "web graph", "hits": ["o1", "b1"]}
     parts = guest.post("/v1/explanations", whole).json["explanations"]
     assert len(parts) == 2
     caller = Caller("key:guest", frozenset({"guests"}))
-    asked = AskedPage("papers", ("o1", "b1"), "query", "something else", None, caller.groups)
-    store = desk.service.store
-    store.submit(NewJob("popen", "explanation", asked.to_json(), "x", rights=eyes_of("papers", caller.groups)))
+    asked = PageRequest("papers", ("o1", "b1"), "query", "something else", None, caller.groups)
+    store = desk.container.store
+    store.submit(
+        NewJob("popen", "explanation", asked.to_json(), "x", access_key=make_access_key("papers", caller.groups))
+    )
     claim = store.start("popen", "me")
     assert claim is not None
     for part in parts:
-        store.part(claim, part["hit"], dumps(part["comparison"]))
-    assert set(desk.ready("popen", caller)) == {"o1", "b1"}
-    add(desk.service, "papers", [replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))])
-    assert set(desk.ready("popen", caller)) == {"o1"}
+        store.put_part(claim, part["hit"], dumps(part["comparison"]))
+    assert set(desk.get_ready_parts("popen", caller)) == {"o1", "b1"}
+    write_documents(desk.container, "papers", [replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))])
+    assert set(desk.get_ready_parts("popen", caller)) == {"o1"}
     page = guest.get("/v1/explanations/popen").json
     assert [one["state"] for one in page["explanations"]] == ["done", "running"]
     assert guest.get("/v1/comparisons/popen.1").status_code == 202
-    store.finish(claim, Answer(b"{}", {}, "papers"))
+    store.finish(claim, StoredAnswer(b"{}", {}, "papers"))
 
 
 def test_a_right_taken_away_by_another_program_is_gone_within_five_seconds(
@@ -267,7 +271,7 @@ def test_a_right_taken_away_by_another_program_is_gone_within_five_seconds(
     for client in clients:  # hot in every process
         assert client.request("GET", f"/v1/comparisons/{answers[0]['id']}").status == 200
     changed = tmp_path / "closed.jsonl"
-    changed.write_bytes(json_line(replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))))
+    changed.write_bytes(format_json_line(replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))))
     command = [sys.executable, "-m", "indexer", "add", str(changed), "--index", "papers", "--engine", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=600)
     time.sleep(5)  # the promise itself
@@ -284,16 +288,16 @@ def test_a_right_taken_away_by_another_program_is_gone_within_five_seconds(
 def test_while_the_store_is_away_limited_callers_get_nothing(app: Inside, guest: Inside) -> None:
     """Whether they may still read what is in the cache cannot be asked."""
     id = guest.compare("o1", "b1").json["id"]
-    desk: Desk = app.app.extensions[EXTENSION].desk
+    desk: JobGateway = app.app.extensions[EXTENSION].gateway
 
     def away(names: object) -> list[bytes | None]:
         raise StoreUnavailable("away")
 
-    desk.service.keys.get = away  # type: ignore[method-assign,assignment]
+    desk.container.key_values.get = away  # type: ignore[method-assign,assignment]
     assert guest.get(f"/v1/comparisons/{id}").status_code == 503
     assert guest.compare("o1", "b1").status_code == 503
 
 
 def test_groups_are_told_apart_whatever_they_are_called() -> None:
     groups = [None, frozenset(), frozenset({"*"}), frozenset({"a,b"}), frozenset({"a", "b"}), frozenset({"null"})]
-    assert len({rights_of(one) for one in groups}) == len(groups)
+    assert len({make_groups_key(one) for one in groups}) == len(groups)

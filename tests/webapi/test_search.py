@@ -66,7 +66,7 @@ def test_reasons_that_failed_are_unavailable_and_the_others_are_there(client: Cl
 
 def test_what_could_be_handed_in_can_be_followed_where_the_rest_could_not(serve: Serve, config: WorkConfig) -> None:
     body = {"query": {"match": {"text": "web graph"}}, "size": 2}
-    one_job = replace(config, limits=replace(config.limits, max_open=1))
+    one_job = replace(config, limits=replace(config.limits, max_open_jobs=1))
     with serve(one_job).client() as client:
         found = client.call("POST", "/v1/papers/_search", body, {"Prefer": "wait=0"})
         for hit in found["hits"]["hits"]:

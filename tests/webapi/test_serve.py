@@ -14,19 +14,19 @@ from tests.webapi.conftest import Serve, Served
 from tests.worker.jobs.conftest import until
 from webapi.app import create_app
 from webapi.client import Client
-from webapi.server.gunicorn_app import check_host
+from webapi.server.gunicorn_app import check_listen_host
 from worker.jobs.config import WorkConfig
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
 def test_without_keys_this_machine_may_connect(host: str) -> None:
-    check_host(load_settings(host=host))
+    check_listen_host(load_settings(host=host))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1", "example.org", ""])
 def test_without_keys_no_other_machine_may(host: str) -> None:
     with pytest.raises(BadSetting, match="this machine only"):
-        check_host(load_settings(host=host))
+        check_listen_host(load_settings(host=host))
 
 
 def test_keys_are_never_silently_ignored() -> None:

@@ -226,7 +226,7 @@ def test_rights_that_cannot_be_checked_in_a_search_are_refused_not_guessed(house
 def test_the_ids_of_what_may_be_read_go_into_the_search_in_parts(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query_builder, "IDS", 3)
+    monkeypatch.setattr(query_builder, "MAX_IDS_PER_CLAUSE", 3)
     monkeypatch.setattr(reader, "ID_BATCH", 5)
     house.elastic.indices.put_settings(index=house.source, settings={"index.max_result_window": 25})
     with reading(house, tmp_path) as who:

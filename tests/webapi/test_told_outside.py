@@ -15,7 +15,7 @@ from indexer.engines import open_engine
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, PhraseComError, UnsupportedVersion
 from indexer.indexing.build import build_index
 from tests.webapi.keyring import Inside, Ring, inside
-from webapi.http.problems import of_error, of_failure
+from webapi.http.problems import make_error_response, make_failure_response
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Failure
 
@@ -68,9 +68,9 @@ def test_an_engine_that_does_not_answer_is_told_without_its_address(method: str,
 def test_a_failed_job_tells_no_more_than_the_error_itself(kind: type[PhraseComError]) -> None:
     error = kind("cannot use /home/me/engine at http://127.0.0.1:9", fix="look there")
     failure = Failure(error.code, str(error), error.status, error.retryable)
-    for told in (of_failure("x", failure), of_error(error)):
+    for told in (make_failure_response("x", failure), make_error_response(error)):
         assert told.status_code == error.status
-        assert told.json["detail"] == error.outside
+        assert told.json["detail"] == error.public_detail
         assert not any(word in told.get_data(as_text=True) for word in ("/home", "127.0.0.1"))
 
 

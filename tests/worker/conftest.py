@@ -13,7 +13,7 @@ from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
-from tests.worker.planted import corpus
+from tests.support.corpora.planted_pairs import corpus
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.explain.side import Side
@@ -44,7 +44,7 @@ def remote(elasticsearch_url: str, documents: dict[str, Document]) -> Iterator[E
     with open_engine(elasticsearch_url, prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
         build_index(documents.values(), engine, INDEX, processes=1)
         yield engine
-        engine.drop(INDEX)
+        engine.delete_index(INDEX)
 
 
 @pytest.fixture(scope="session", params=ENGINES)
@@ -57,8 +57,8 @@ def library(request: pytest.FixtureRequest) -> Engine:
 @pytest.fixture
 def copied(engine: Engine, embedded: Engine) -> Engine:
     """Each engine in turn with a copy of the index that a test may change."""
-    original = embedded.open(INDEX)
-    with engine.build(INDEX) as build:
+    original = embedded.open_reader(INDEX)
+    with engine.start_build(INDEX) as build:
         build.write(original.scan())
         build.commit(original.model, original.info)
     return engine
@@ -77,10 +77,11 @@ def local(embedded: Engine) -> Comparer:
 
 def ask(comparer: Comparer, a: str | Side, b: str | Side, **given: Any) -> Comparison:
     """Compare two sides written as on the shell; what is not a name of a question's field is an option."""
-    fields = {name: given.pop(name) for name in ("method", "preset", "full", "groups", "index") if name in given}
+    fields = {name: given.pop(name) for name in ("method", "preset", "groups", "index") if name in given}
+    fields["is_full_graph"] = given.pop("full", False)
     sides = [side if isinstance(side, Side) else Side.from_text(side) for side in (a, b)]
     index = fields.pop("index", INDEX)
-    return comparer.compare(comparer.question(index, *sides, options=given, **fields))
+    return comparer.compare(comparer.make_spec(index, *sides, options=given, **fields))
 
 
 @pytest.fixture

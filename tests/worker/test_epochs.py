@@ -7,33 +7,26 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.analysis.analyzer import Analyser
+from indexer.analysis.analyzer import Analyzer
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.base import (
-    Engine,
-    Groups,
-    Neighbourhood,
-    NeighbourhoodRequest,
-    Reader,
-    SearchRequest,
-    SearchResult,
-)
+from indexer.engines.base import Engine, Reader
+from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
 from indexer.errors import EpochChanged, UnknownDocument, UnknownIndex
+from tests.support.answer_shape import check
+from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
 from tests.worker.conftest import INDEX, ask
-from tests.worker.planted import IMPLIED, ONLY_B, SHARED
-from tests.worker.shape import check
 from worker.comparer import Comparer
 
 
 def add(engine: Engine, *documents: Document) -> None:
-    engine.add(INDEX, Analyser(engine.open(INDEX).model).analyse_all(documents))
+    engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(documents))
 
 
 def new_epoch(engine: Engine, name: str) -> None:
     """The same documents as a new build."""
-    reader = engine.open(INDEX)
+    reader = engine.open_reader(INDEX)
     documents = list(reader.scan())
-    with engine.build(INDEX) as build:
+    with engine.start_build(INDEX) as build:
         build.write(documents)
         build.commit(reader.model, replace(reader.info, epoch=name))
 
@@ -57,17 +50,17 @@ class Interrupted(Reader):
     def scan(self, groups: Groups = None):  # type: ignore[no-untyped-def]
         return self._ask().scan(groups)
 
-    def readable(self, groups: Groups, most: int) -> list[str]:
-        return self._ask().readable(groups, most)
+    def readable_ids(self, groups: Groups, limit: int) -> list[str]:
+        return self._ask().readable_ids(groups, limit)
 
     def facet_names(self, groups: Groups = None) -> list[str]:
         return self._ask().facet_names(groups)
 
-    def page(self, request: SearchRequest) -> SearchResult:
-        return self._ask().page(request)
+    def search_page(self, request: SearchRequest) -> SearchResult:
+        return self._ask().search_page(request)
 
-    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
-        return self._ask().neighbourhood(request)
+    def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        return self._ask().find_neighbourhood(request)
 
 
 @pytest.mark.parametrize("b", ["b1", "search:nectar", "query:waggle dance", "text:waggle dance"])
@@ -75,9 +68,11 @@ def test_an_epoch_that_changes_between_the_requests_gives_an_answer_of_the_new_o
     copied: Engine, monkeypatch: pytest.MonkeyPatch, b: str
 ) -> None:
     comparer = Comparer(copied)
-    readers: list[Reader] = [Interrupted(copied.open(INDEX), lambda: new_epoch(copied, "2-next"))]
-    really = type(copied).open
-    monkeypatch.setattr(type(copied), "open", lambda engine, index: readers.pop() if readers else really(engine, index))
+    readers: list[Reader] = [Interrupted(copied.open_reader(INDEX), lambda: new_epoch(copied, "2-next"))]
+    really = type(copied).open_reader
+    monkeypatch.setattr(
+        type(copied), "open_reader", lambda engine, index: readers.pop() if readers else really(engine, index)
+    )
     answer = ask(comparer, "a1", b)
     assert answer.epoch == "2-next"
     assert answer.common
@@ -98,7 +93,7 @@ def test_an_index_that_keeps_changing_is_told_so(copied: Engine, monkeypatch: py
         raise EpochChanged("index 'papers' was rebuilt", fix="open it again")
 
     comparer = Comparer(copied)
-    monkeypatch.setattr(comparer, "_compare", changed)
+    monkeypatch.setattr(comparer, "_compare_pair", changed)
     with pytest.raises(EpochChanged):
         ask(comparer, "a1", "b1")
 
@@ -106,11 +101,11 @@ def test_an_index_that_keeps_changing_is_told_so(copied: Engine, monkeypatch: py
 def test_a_dropped_index_is_unknown_even_to_who_had_it_open(copied: Engine) -> None:
     comparer = Comparer(copied)
     ask(comparer, "a1", "b1")
-    with copied.build("another") as build:
-        reader = copied.open(INDEX)
+    with copied.start_build("another") as build:
+        reader = copied.open_reader(INDEX)
         build.write(reader.scan())
         build.commit(reader.model, replace(reader.info, name="another"))
-    copied.drop(INDEX)
+    copied.delete_index(INDEX)
     for sides in (("a1", "b1"), ("text:waggle dance", "text:rye flour")):
         with pytest.raises(UnknownIndex):
             ask(comparer, *sides)
@@ -135,7 +130,7 @@ def test_an_added_document_can_be_a_bridge(copied: Engine, documents: dict[str, 
     add(copied, strong)
     answer = ask(Comparer(copied), "a1", "b1", cap=0)
     entry = next(entry for entry in answer.common if entry.phrase == IMPLIED)
-    assert entry.reasons and entry.reasons.via[0].id == "bridge"
+    assert entry.reasons and entry.reasons.bridges[0].id == "bridge"
     check(answer.to_dict(), {**documents, "bridge": strong})
 
 
@@ -154,9 +149,12 @@ def test_a_replaced_document_is_compared_as_it_is_now(copied: Engine, documents:
 def test_a_deleted_document_is_gone(copied: Engine) -> None:
     comparer = Comparer(copied)
     named = [
-        bridge.id for entry in ask(comparer, "a1", "b1", cap=0).common if entry.reasons for bridge in entry.reasons.via
+        bridge.id
+        for entry in ask(comparer, "a1", "b1", cap=0).common
+        if entry.reasons
+        for bridge in entry.reasons.bridges
     ]
-    copied.delete(INDEX, ["b1", *named])
+    copied.delete_documents(INDEX, ["b1", *named])
     with pytest.raises(UnknownDocument, match="b1"):
         ask(comparer, "a1", "b1")
     answer = ask(comparer, "a1", "d0000", graph=True, cap=0)
@@ -170,5 +168,5 @@ def test_the_full_graph_follows_what_is_added_and_deleted(copied: Engine, docume
     add(copied, replace(documents["b1"], id="late"))
     answer = ask(comparer, "a1", "late", full=True)
     assert answer.stats.documents == before + 1
-    copied.delete(INDEX, ["late", "b1"])
+    copied.delete_documents(INDEX, ["late", "b1"])
     assert ask(comparer, "a1", "b2", full=True).stats.documents == before - 1

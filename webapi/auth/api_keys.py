@@ -1,7 +1,7 @@
 """API keys: a file of hashes, read again when it changes.
 
-A key is ``pc_NAME_SECRET``; the secret is 256 random bits, so one round of SHA-256 hides it as well as
-anything slower would. The file never holds a key::
+A key is ``pc_NAME_SECRET``; the secret is 256 random bits, so one round of SHA-256 protects it as well as
+anything slower would. The file never contains a key::
 
     [search-page]
     sha256 = "9f86d081884c7d65..."
@@ -16,10 +16,8 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import re
 import secrets
-import tempfile
 import threading
 import time
 import tomllib
@@ -28,24 +26,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from indexer.atomic_files import open_replacement
 from indexer.errors import BadSetting, PhraseComError
 from indexer.identifiers import check_index_name
 from worker.access import SCOPES, Caller
 
 log = logging.getLogger(__name__)
 
-ALL = "*"
-PREFIX = "pc"
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_HASH = re.compile(r"[0-9a-f]{64}")
+ALL_NAMES = "*"
+KEY_PREFIX = "pc"
+_KEY_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_SHA256_HEX = re.compile(r"[0-9a-f]{64}")
 _FIELDS = frozenset({"sha256", "scopes", "indexes", "groups"})
-_NOBODY = "0" * 64
-_LOOK_EVERY = 1.0
-_HEAD = "# API keys, written by `phrasecom keys`; running servers read it again when it changes.\n"
+_IMPOSSIBLE_HASH = "0" * 64
+"""Compared with where no key has the name, so that it takes as long."""
+_CHECK_SECONDS = 1.0
+"""Time between two looks at the file."""
+_FILE_HEADER = "# API keys, written by `phrasecom keys`; running servers read it again when it changes.\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
+    """The hash of a key and the rights it gives."""
+
     name: str
     sha256: str
     scopes: frozenset[str]
@@ -54,64 +57,67 @@ class Key:
     groups: frozenset[str] | None
     """None: reads every document, whatever its acl."""
 
-    def caller(self) -> Caller:
+    def to_caller(self) -> Caller:
+        """Return the caller that shows this key."""
         return Caller(f"key:{self.name}", self.groups, self.scopes, self.indexes)
 
 
-def new_key(name: str) -> str:
-    return f"{PREFIX}_{name}_{secrets.token_urlsafe(32)}"
+def generate_key(name: str) -> str:
+    """Return a new random key."""
+    return f"{KEY_PREFIX}_{name}_{secrets.token_urlsafe(32)}"
 
 
-def digest(key: str) -> str:
+def hash_key(key: str) -> str:
+    """Return the SHA-256 of a key, in hexadecimal."""
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class KeyFile:
-    """The keys in force. Looks at the file once a second at most, when somebody asks."""
+    """The keys in force; the file is checked for changes once a second at most, when a key is looked up."""
 
     def __init__(self, path: Path) -> None:
-        """Raises BadSetting unless the file is there and right."""
+        """Read the file; raise BadSetting if it is missing or not valid."""
         self._path = path
         self._lock = threading.Lock()
-        self._stamp = _stamp(path)
+        self._stamp = _get_file_stamp(path)
         self._keys = read_keys(path)
-        self._next = time.monotonic() + _LOOK_EVERY
+        self._next_check = time.monotonic() + _CHECK_SECONDS
 
-    def find(self, key: str) -> Caller | None:
-        """Whose key it is. As quick for a wrong secret as for a name nobody has."""
-        self._look()
+    def find_caller(self, key: str) -> Caller | None:
+        """Return the caller with this key, or None; a wrong secret takes as long as a name that does not exist."""
+        self._reload_if_changed()
         parts = key.split("_", 2)
-        known = self._keys.get(parts[1]) if len(parts) == 3 and parts[0] == PREFIX else None
-        same = hmac.compare_digest(digest(key), known.sha256 if known is not None else _NOBODY)
-        return known.caller() if known is not None and same else None
+        api_key = self._keys.get(parts[1]) if len(parts) == 3 and parts[0] == KEY_PREFIX else None
+        is_equal = hmac.compare_digest(hash_key(key), api_key.sha256 if api_key is not None else _IMPOSSIBLE_HASH)
+        return api_key.to_caller() if api_key is not None and is_equal else None
 
-    def _look(self) -> None:
-        if time.monotonic() < self._next or not self._lock.acquire(blocking=False):
+    def _reload_if_changed(self) -> None:
+        if time.monotonic() < self._next_check or not self._lock.acquire(blocking=False):
             return
         try:
-            stamp = _stamp(self._path)
+            stamp = _get_file_stamp(self._path)
             if stamp != self._stamp:
                 self._keys = read_keys(self._path) if stamp is not None else {}
                 self._stamp = stamp
                 log.info("read the API keys again: %d of them", len(self._keys))
-        except BadSetting as error:  # perhaps half written: the keys before it stay in force
+        except BadSetting as error:  # perhaps half written: keep the keys that were read before
             log.error("the API keys in force stay: %s", error)
         finally:
-            self._next = time.monotonic() + _LOOK_EVERY
+            self._next_check = time.monotonic() + _CHECK_SECONDS
             self._lock.release()
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """What is another once the file was written; None if it is gone."""
+def _get_file_stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return a value that differs once the file is written; None if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def read_keys(path: Path) -> dict[str, Key]:
-    """By name; BadSetting names what is wrong and where."""
+def read_keys(path: Path) -> dict[str, ApiKey]:
+    """Return the keys of a file by name; raise BadSetting that says what is wrong and where."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -124,67 +130,67 @@ def read_keys(path: Path) -> dict[str, Key]:
             fix="write it with: phrasecom keys",
         ) from None
     try:
-        return {name: _key(name, table) for name, table in tables.items()}
+        return {name: _parse_key(name, table) for name, table in tables.items()}
     except BadSetting as error:
         raise BadSetting(f"keys_file {str(path)!r}: {error.detail}", fix=error.fix) from None
 
 
-def _key(name: str, table: object) -> Key:
+def _parse_key(name: str, table: object) -> ApiKey:
     if not isinstance(table, Mapping) or set(table) - _FIELDS:
         raise BadSetting(f"[{name}] is not a key", fix=f"give it {', '.join(sorted(_FIELDS))}, nothing else")
-    hashed = table.get("sha256")
-    if not isinstance(hashed, str) or not _HASH.fullmatch(hashed):
+    sha256 = table.get("sha256")
+    if not isinstance(sha256, str) or not _SHA256_HEX.fullmatch(sha256):
         raise BadSetting(f"[{name}] sha256 is not a SHA-256", fix="make a key with: phrasecom keys add NAME")
-    return checked_key(name, hashed, *(table.get(field) for field in ("scopes", "indexes", "groups")))
+    return make_api_key(name, sha256, *(table.get(field) for field in ("scopes", "indexes", "groups")))
 
 
-def checked_key(name: str, hashed: str, scopes: Any, indexes: Any, groups: Any) -> Key:
-    """A key with these rights; ``["*"]`` stands for all."""
-    if not _NAME.fullmatch(name):
+def make_api_key(name: str, sha256: str, scopes: Any, indexes: Any, groups: Any) -> ApiKey:
+    """Return a key with these rights, where ``["*"]`` means all; raise BadSetting if they are not valid."""
+    if not _KEY_NAME.fullmatch(name):
         raise BadSetting(f"{name[:80]!r} cannot name a key", fix="use lower-case letters, digits and '-'")
     lists: dict[str, list[str]] = {}
     for field, values in (("scopes", scopes), ("indexes", indexes), ("groups", groups)):
-        if not isinstance(values, list | tuple) or not all(isinstance(one, str) and one for one in values):
+        if not isinstance(values, list | tuple) or not all(isinstance(value, str) and value for value in values):
             raise BadSetting(f"[{name}] {field} must be a list of names", fix=f'write {field} = ["..."]')
         lists[field] = list(values)
     unknown = sorted(set(lists["scopes"]) - SCOPES)
     if unknown:
         raise BadSetting(f"[{name}] has no scope {unknown[0]!r}", fix=f"use {', '.join(sorted(SCOPES))}")
     for index in lists["indexes"]:
-        if index != ALL:
-            _index_name(name, index)
-    return Key(name, hashed, frozenset(lists["scopes"]), _or_all(lists["indexes"]), _or_all(lists["groups"]))
+        if index != ALL_NAMES:
+            _check_index(name, index)
+    indexes, groups = _to_restriction(lists["indexes"]), _to_restriction(lists["groups"])
+    return ApiKey(name, sha256, frozenset(lists["scopes"]), indexes, groups)
 
 
-def _index_name(key: str, index: str) -> None:
+def _check_index(key: str, index: str) -> None:
     try:
         check_index_name(index)
     except PhraseComError as error:
         raise BadSetting(f"[{key}] {error.detail}", fix=error.fix) from None
 
 
-def _or_all(names: list[str]) -> frozenset[str] | None:
-    return None if ALL in names else frozenset(names)
+def _to_restriction(names: list[str]) -> frozenset[str] | None:
+    """Return the names, or None for no restriction."""
+    return None if ALL_NAMES in names else frozenset(names)
 
 
-def write_keys(path: Path, keys: Mapping[str, Key]) -> None:
-    """In one step, readable by its owner only: a server sees the old file or the new one."""
+def write_keys(path: Path, keys: Mapping[str, ApiKey]) -> None:
+    """Replace the file in one step, readable by its owner only; raise BadSetting if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(_HEAD + "".join(_table(key) for key in keys.values()))
-        Path(part).replace(path)
+        with open_replacement(path, is_private=True) as stream:
+            stream.write((_FILE_HEADER + "".join(_format_key(key) for key in keys.values())).encode())
     except OSError as error:
         raise BadSetting(f"cannot write {str(path)!r}: {error.strerror}", fix="give another --keys-file") from None
 
 
-def _table(key: Key) -> str:
+def _format_key(key: ApiKey) -> str:
     lists = {"scopes": key.scopes, "indexes": key.indexes, "groups": key.groups}
-    rows = [f"{field} = {listed(values)}" for field, values in lists.items()]
+    rows = [f"{field} = {_format_names(values)}" for field, values in lists.items()]
     return "\n".join([f"\n[{key.name}]", f'sha256 = "{key.sha256}"', *rows]) + "\n"
 
 
-def listed(values: frozenset[str] | None) -> str:
-    """As TOML: its strings are written like those of JSON."""
-    return json.dumps([ALL] if values is None else sorted(values), ensure_ascii=False).replace("\x7f", "\\u007f")
+def _format_names(values: frozenset[str] | None) -> str:
+    """Return a TOML list; TOML strings are written like those of JSON."""
+    return json.dumps([ALL_NAMES] if values is None else sorted(values), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Who comes in: the host they call, the key they show, how often they ask, and what the key allows."""
+"""Access control: checks the host of a request, the API key, the rate, and the scope and index that the key allows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from worker.access import Caller
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-PUBLIC: Final = ""
-"""Needs no key: nothing of any index is shown."""
-ANY: Final = "any"
-"""Whatever the key is for."""
-SCOPE_OF: Final = {
+PUBLIC_SCOPE: Final = ""
+"""No key needed: the response contains nothing of any index."""
+ANY_SCOPE: Final = "any"
+"""Any key will do."""
+SCOPE_BY_ENDPOINT: Final = {
     "comparisons.ask": "compare",
     "comparisons.follow": "compare",
     "comparisons.leave": "compare",
@@ -37,112 +37,119 @@ SCOPE_OF: Final = {
     "indexes.document": "read",
     "indexes.suggest": "read",
     "indexes.add": "ingest",
-    "indexes.job": ANY,
+    "indexes.job": ANY_SCOPE,
     "health.metrics": "admin",
-    "health.alive": PUBLIC,
-    "health.ready": PUBLIC,
-    "openapi.served": PUBLIC,
-    "docs.page": PUBLIC,
+    "health.alive": PUBLIC_SCOPE,
+    "health.ready": PUBLIC_SCOPE,
+    "openapi.served": PUBLIC_SCOPE,
+    "docs.page": PUBLIC_SCOPE,
 }
-"""By endpoint. What is not listed here is refused."""
-_PAGES: Final = "pages."
-_HEALTH: Final = ("health.alive", "health.ready")
-_SCHEMES: Final = ("bearer", "apikey")
+"""Requests to endpoints that are not listed are refused."""
+_PAGE_ENDPOINT_PREFIX: Final = "pages."
+_HEALTH_ENDPOINTS: Final = ("health.alive", "health.ready")
+_AUTHORIZATION_SCHEMES: Final = ("bearer", "apikey")
 
 
 class Gate:
+    """Admits or refuses requests before a view sees them."""
+
     def __init__(self, settings: Settings, rate: RateLimit) -> None:
-        """Raises BadSetting for a keys file that is not there, not right, or empty."""
+        """Read the keys; raise BadSetting for a keys file that is missing, not valid or empty."""
         self._rate = rate
         self._keys: KeyFile | None = None
         if settings.keys_file:
-            check_keys(settings)
+            check_keys_file(settings)
             self._keys = KeyFile(Path(settings.keys_file))
-        named = frozenset(host.lower() for host in settings.allowed_hosts.split())
-        self._hosts = named if named or self._keys is not None else frozenset()
-        self._check_hosts = bool(named) or self._keys is None
+        self._allowed_hosts = frozenset(host.lower() for host in settings.allowed_hosts.split())
+        self._checks_hosts = bool(self._allowed_hosts) or self._keys is None
 
     def register(self, app: Flask) -> None:
-        app.before_request(self._enter)
+        """Check every request of the app."""
+        app.before_request(self._admit_request)
 
-    def glance(self, environ: WSGIEnvironment) -> Caller | None:
-        """The caller, if there is nothing to look into: no count to keep, no scope, index or group to check."""
-        if self._rate.per_minute or not self._host_is_right(environ):
+    def identify_unrestricted(self, environ: WSGIEnvironment) -> Caller | None:
+        """Return the caller if nothing has to be checked: no rate to count, no scope, index or group missing."""
+        if self._rate.per_minute or not self._is_host_allowed(environ):
             return None
-        caller = self._known(environ)
+        caller = self._identify_caller(environ)
         if caller is None or caller.groups is not None or caller.indexes is not None:
             return None
         return caller if "compare" in caller.scopes else None
 
-    def _enter(self) -> None:
+    def _admit_request(self) -> None:
         endpoint = request.endpoint
-        if endpoint not in _HEALTH and not self._host_is_right(request.environ):
+        if endpoint not in _HEALTH_ENDPOINTS and not self._is_host_allowed(request.environ):
             raise UnknownHost(request.environ.get("HTTP_HOST", ""))
-        if endpoint is None or request.method == "OPTIONS" or endpoint.startswith(_PAGES):
-            return  # nothing there, a question about other sites' rights, or a page without any data
-        scope = SCOPE_OF.get(endpoint)
-        if scope == PUBLIC:
+        if endpoint is None or request.method == "OPTIONS" or endpoint.startswith(_PAGE_ENDPOINT_PREFIX):
+            return  # not found, a CORS preflight, or a page without any data
+        scope = SCOPE_BY_ENDPOINT.get(endpoint)
+        if scope == PUBLIC_SCOPE:
             return
-        g.caller = self._caller()
+        g.caller = self._require_caller()
         self._rate.check(g.caller.key_id)
         if scope is None:
             raise Forbidden(f"no key allows {endpoint}")
-        if scope != ANY:
-            require(g.caller, scope)
-        index = (request.view_args or {}).get("index", (request.view_args or {}).get("name"))
+        if scope != ANY_SCOPE:
+            require_scope(g.caller, scope)
+        arguments = request.view_args or {}
+        index = arguments.get("index", arguments.get("name"))
         if index is not None:
-            check_index(g.caller, check_index_name(index))
+            check_index_access(g.caller, check_index_name(index))
 
-    def _caller(self) -> Caller:
-        found = self._known(request.environ)
-        if found is not None:
-            return found
-        self._rate.check(_address(request.environ))
-        if _credential(request.environ):
+    def _require_caller(self) -> Caller:
+        caller = self._identify_caller(request.environ)
+        if caller is not None:
+            return caller
+        self._rate.check(_make_address_id(request.environ))
+        if _read_credential(request.environ):
             raise Unauthorized("the API key is unknown", fix="ask for a new one")
         raise Unauthorized("an API key is needed", fix="send Authorization: Bearer KEY, or X-API-Key: KEY")
 
-    def _known(self, environ: WSGIEnvironment) -> Caller | None:
-        """Where keys are off, everybody reads everything and is told apart by address."""
+    def _identify_caller(self, environ: WSGIEnvironment) -> Caller | None:
+        """Return the caller with the key that is shown; without keys, one for each address, who reads everything."""
         if self._keys is None:
-            return Caller(_address(environ))
-        shown = _credential(environ)
-        return self._keys.find(shown) if shown else None
+            return Caller(_make_address_id(environ))
+        key = _read_credential(environ)
+        return self._keys.find_caller(key) if key else None
 
-    def _host_is_right(self, environ: WSGIEnvironment) -> bool:
-        """Against pages of other sites that point their own name at this machine (DNS rebinding)."""
-        if not self._check_hosts:
+    def _is_host_allowed(self, environ: WSGIEnvironment) -> bool:
+        """Return whether the ``Host`` is ours: a page of another site may point its name at this machine (DNS
+        rebinding)."""
+        if not self._checks_hosts:
             return True
-        host = host_name(environ.get("HTTP_HOST", ""))
-        return not host or host in self._hosts or (self._keys is None and is_loopback(host))
+        host = parse_host(environ.get("HTTP_HOST", ""))
+        return not host or host in self._allowed_hosts or (self._keys is None and is_loopback(host))
 
 
-def check_keys(settings: Settings) -> None:
+def check_keys_file(settings: Settings) -> None:
+    """Raise BadSetting if the keys file cannot be read or contains no key."""
     if not read_keys(Path(settings.keys_file)):
         raise BadSetting(f"keys_file {settings.keys_file!r} holds no key", fix="make one with: phrasecom keys add NAME")
 
 
-def require(caller: Caller, scope: str) -> None:
+def require_scope(caller: Caller, scope: str) -> None:
+    """Raise Forbidden unless the caller has the scope."""
     if scope not in caller.scopes:
         raise Forbidden(f"this API key is not for {scope!r}", fix=f"use one with the scope {scope!r}")
 
 
-def check_index(caller: Caller, index: str) -> None:
-    """An index that is not this caller's is one that does not exist."""
-    if not caller.may_use(index):
+def check_index_access(caller: Caller, index: str) -> None:
+    """Raise UnknownIndex unless the caller may use the index: for others it does not exist."""
+    if not caller.may_use_index(index):
         raise UnknownIndex(index)
 
 
-def host_name(written: str) -> str:
-    """The host of a ``Host`` header, without the port, in lower case."""
-    written = written.strip().lower()
-    if written.startswith("["):
-        return written[1:].partition("]")[0]
-    return written.partition(":")[0].rstrip(".")
+def parse_host(header: str) -> str:
+    """Return the host of a ``Host`` header, without the port, in lower case."""
+    host = header.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".")
 
 
 @lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
+    """Return whether a host name or address is always this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -151,13 +158,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _address(environ: WSGIEnvironment) -> str:
+def _make_address_id(environ: WSGIEnvironment) -> str:
     return f"address:{environ.get('REMOTE_ADDR', '')}"
 
 
-def _credential(environ: WSGIEnvironment) -> str:
-    """The key as shown; ``ApiKey`` is what clients of Elasticsearch say."""
+def _read_credential(environ: WSGIEnvironment) -> str:
+    """Return the key of a request, or nothing; ``ApiKey`` is the scheme of Elasticsearch's clients."""
     scheme, _, key = environ.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
-    if scheme.lower() in _SCHEMES and key.strip():
+    if scheme.lower() in _AUTHORIZATION_SCHEMES and key.strip():
         return str(key.strip())
     return str(environ.get("HTTP_X_API_KEY", "")).strip()

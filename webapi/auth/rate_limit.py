@@ -1,6 +1,6 @@
-"""How often one caller may ask: counted in Redis for all processes together, in memory for one alone.
+"""The rate limit of each caller, counted in Redis for all processes together or in memory for one alone.
 
-A caller has so many requests at once and gets one back every ``60 / rate`` seconds (the generic cell rate
+A caller may send ``rate`` requests at once and gets one back every ``60 / rate`` seconds (the generic cell rate
 algorithm: one number per caller, the time at which all of them are back).
 """
 
@@ -13,13 +13,13 @@ from typing import Final, Protocol
 import redis
 
 from indexer.errors import RateLimited, StoreUnavailable
-from worker.jobs.redis_store import guarded
-from worker.service.container import Service
+from worker.redis_connection import call_redis
+from worker.service.container import ServiceContainer
 
 _MINUTE: Final = 60.0
-_MOST_CALLERS: Final = 10_000
+_MAX_CALLERS: Final = 10_000
 
-# the caller's key; requests a minute. How long to wait, as text: Redis would cut a number
+# KEYS: of the caller. ARGV: requests a minute. Returns the seconds to wait as text: Redis would truncate a number
 _SCRIPT: Final = """
 local t = redis.call('TIME')
 local now = tonumber(t[1]) + tonumber(t[2]) / 1e6
@@ -33,58 +33,67 @@ return '0'
 """
 
 
-class Meter(Protocol):
-    def wait(self, caller: str, rate: int) -> float:
-        """Count a request; 0, or the seconds after which it would be allowed (then it does not count)."""
+class RequestCounter(Protocol):
+    """Counts the requests of each caller."""
+
+    def count_request(self, caller: str, rate: int) -> float:
+        """Count a request and return 0, or return the seconds after which it would be allowed and count nothing."""
 
 
-class MemoryMeter:
+class MemoryCounter:
+    """Counts in this process."""
+
     def __init__(self) -> None:
-        self._full: dict[str, float] = {}
+        self._refill_times: dict[str, float] = {}
+        """When each caller has all requests back, on the monotonic clock."""
         self._lock = threading.Lock()
 
-    def wait(self, caller: str, rate: int) -> float:
+    def count_request(self, caller: str, rate: int) -> float:
         now = time.monotonic()
         with self._lock:
-            if len(self._full) > _MOST_CALLERS:
-                self._full = {name: at for name, at in self._full.items() if at > now}
-            full = max(self._full.get(caller, 0.0), now)
-            wait = full + _MINUTE / rate - now - _MINUTE
+            if len(self._refill_times) > _MAX_CALLERS:
+                self._refill_times = {name: refill for name, refill in self._refill_times.items() if refill > now}
+            refill = max(self._refill_times.get(caller, 0.0), now)
+            wait = refill + _MINUTE / rate - now - _MINUTE
             if wait > 1e-6:
                 return wait
-            self._full[caller] = full + _MINUTE / rate
+            self._refill_times[caller] = refill + _MINUTE / rate
             return 0.0
 
 
-class RedisMeter:
-    """While Redis is away each process counts for itself."""
+class RedisCounter:
+    """Counts in Redis; while it cannot be reached each process counts for itself."""
 
     def __init__(self, client: redis.Redis, prefix: str) -> None:
         self._script = client.register_script(_SCRIPT)
         self._prefix = prefix
-        self._alone = MemoryMeter()
+        self._fallback = MemoryCounter()
 
-    def wait(self, caller: str, rate: int) -> float:
+    def count_request(self, caller: str, rate: int) -> float:
         key = f"{self._prefix}rate:{caller}"
         try:
-            return float(guarded(lambda: self._script(keys=[key], args=[rate])))
+            return float(call_redis(lambda: self._script(keys=[key], args=[rate])))
         except StoreUnavailable:
-            return self._alone.wait(caller, rate)
+            return self._fallback.count_request(caller, rate)
 
 
 class RateLimit:
-    def __init__(self, per_minute: int, meter: Meter) -> None:
-        """``per_minute`` 0: no limit."""
+    """The requests a minute that each caller may send."""
+
+    def __init__(self, per_minute: int, counter: RequestCounter) -> None:
+        """``per_minute``: 0 for no limit."""
         self.per_minute = per_minute
-        self._meter = meter
+        self._counter = counter
 
     def check(self, caller: str) -> None:
-        """Count a request; raises RateLimited."""
-        wait = self._meter.wait(caller, self.per_minute) if self.per_minute else 0.0
+        """Count a request; raise RateLimited if it is one too many."""
+        wait = self._counter.count_request(caller, self.per_minute) if self.per_minute else 0.0
         if wait > 0:
             raise RateLimited(self.per_minute, wait)
 
 
-def rate_limit(service: Service, per_minute: int) -> RateLimit:
-    meter: Meter = MemoryMeter() if service.inline else RedisMeter(service.redis, service.config.key_prefix)
-    return RateLimit(per_minute, meter)
+def make_rate_limit(service: ServiceContainer, per_minute: int) -> RateLimit:
+    """Make the rate limit of a service: in Redis, or in memory for one that runs inline."""
+    if service.is_inline:
+        return RateLimit(per_minute, MemoryCounter())
+    return RateLimit(per_minute, RedisCounter(service.redis, service.config.key_prefix))

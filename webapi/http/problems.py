@@ -1,4 +1,4 @@
-"""Errors on the wire: application/problem+json with a stable code, and never a stack trace."""
+"""Error responses: application/problem+json with a stable code, and never a stack trace."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from worker.jobs.job import Failure
 
 log = logging.getLogger(__name__)
 
-PROBLEM = "application/problem+json"
-_RETRY_AFTER = "2"
-_CODES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
-_FIXES = {
+PROBLEM_TYPE = "application/problem+json"
+_RETRY_AFTER_SECONDS = "2"
+CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
+_HTTP_FIXES = {
     UnknownIndex.code: "GET /v1/indexes lists those there are for you",
     UnknownDocument.code: "POST /v1/INDEX/_search finds ids",
 }
-"""What a caller can do who is not at the shell."""
+"""Fixes that replace those of the errors, which are written for the command line."""
 _TITLES = {
     400: "Bad request",
     401: "Unauthorized",
@@ -51,10 +51,13 @@ _TITLES = {
 
 
 class UnsupportedMediaType(BadRequest):
+    """A body that is not declared as JSON."""
+
     code, status = "unsupported-media-type", 415
 
 
-def problem(status: int, code: str, detail: str, *, retryable: bool = False, **more: Any) -> Response:
+def make_problem(status: int, code: str, detail: str, *, retryable: bool = False, **more: Any) -> Response:
+    """Return a problem response; ``more`` are further members of its body."""
     body = {
         "type": f"/errors/{code}",
         "title": _TITLES.get(status, "Error"),
@@ -63,55 +66,59 @@ def problem(status: int, code: str, detail: str, *, retryable: bool = False, **m
         "code": code,
         **more,
     }
-    response = Response(orjson.dumps(body), status, mimetype=PROBLEM)
+    response = Response(orjson.dumps(body), status, mimetype=PROBLEM_TYPE)
     response.headers["Cache-Control"] = "no-store"
     if retryable:
-        response.headers["Retry-After"] = _RETRY_AFTER
+        response.headers["Retry-After"] = _RETRY_AFTER_SECONDS
     return response
 
 
-def of_error(error: PhraseComError) -> Response:
-    more = {"errors": error.errors} if isinstance(error, Invalid) else {}
-    if error.outside:
+def make_error_response(error: PhraseComError) -> Response:
+    """Return the response for an error, with the headers that belong to its kind."""
+    more = {"errors": error.errors} if isinstance(error, InvalidRequest) else {}
+    if error.public_detail:
         log.warning("request failed: %s: %s", error.code, error)
-    response = problem(error.status, error.code, told(error), retryable=error.retryable, **more)
+    response = make_problem(error.status, error.code, public_message(error), retryable=error.retryable, **more)
     if isinstance(error, RateLimited):
-        response.headers["Retry-After"] = str(math.ceil(error.seconds))
+        response.headers["Retry-After"] = str(math.ceil(error.retry_after_seconds))
     if isinstance(error, Unauthorized):
         response.headers["WWW-Authenticate"] = 'Bearer realm="phrasecom"'
     return response
 
 
-def told(error: PhraseComError) -> str:
-    """The error in words for who is not at the shell."""
-    return f"{error.detail}; {_FIXES[error.code]}" if error.code in _FIXES else error.outside or str(error)
+def public_message(error: PhraseComError) -> str:
+    """Return the message for a remote caller, without details of this machine."""
+    fix = _HTTP_FIXES.get(error.code)
+    return f"{error.detail}; {fix}" if fix else error.public_detail or str(error)
 
 
-def of_failure(id: str, failure: Failure) -> Response:
-    """A job's failure reads like the error itself, with the job named."""
-    return problem(failure.status, failure.code, told_of(failure), retryable=failure.retryable, id=id, state="failed")
+def make_failure_response(id: str, failure: Failure) -> Response:
+    """Return the response for a failed job: that of the error itself, with the id of the job."""
+    message = public_failure_message(failure)
+    return make_problem(failure.status, failure.code, message, retryable=failure.retryable, id=id, state="failed")
 
 
-def told_of(failure: Failure) -> str:
-    """A job's failure in words for who is not at the shell."""
-    return _outside().get(failure.code) or failure.detail
+def public_failure_message(failure: Failure) -> str:
+    """Return the message of a job's failure for a remote caller, without details of this machine."""
+    return _collect_public_details().get(failure.code) or failure.detail
 
 
 @cache
-def _outside() -> dict[str, str]:
-    """Code -> what is told in place of the detail, of every kind of error."""
+def _collect_public_details() -> dict[str, str]:
+    """Return the text that replaces the detail, by code, for every kind of error that has one."""
     kinds = [PhraseComError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-    return {kind.code: kind.outside for kind in kinds}
+    return {kind.code: kind.public_detail for kind in kinds}
 
 
-def expired(id: str) -> Expired:
+def make_expired_error(id: str) -> Expired:
+    """Return the error for a job whose answer was deleted."""
     return Expired(f"the answer of job {id!r} has expired", fix="post the question again")
 
 
-class Invalid(BadRequest):
-    """A request that does not fit its schema; every misfit is listed."""
+class InvalidRequest(BadRequest):
+    """A request that does not fit its schema, with a list of what does not fit and where."""
 
     code = "invalid-request"
 
@@ -121,25 +128,25 @@ class Invalid(BadRequest):
         self.errors = errors
 
 
-def register(app: Flask) -> None:
-    app.register_error_handler(PhraseComError, of_error)
-    app.register_error_handler(HTTPException, _of_http)
-    app.register_error_handler(Exception, _of_anything)
+def register_error_handlers(app: Flask) -> None:
+    """Answer every error of the app with a problem."""
+    app.register_error_handler(PhraseComError, make_error_response)
+    app.register_error_handler(HTTPException, _handle_http_exception)
+    app.register_error_handler(Exception, _handle_unexpected)
 
 
-def _of_http(error: HTTPException) -> Response:
+def _handle_http_exception(error: HTTPException) -> Response:
     status = error.code or 500
     if status == 413:
-        return of_error(TooLarge("the request body is too large", fix="send less, or raise max_body_bytes"))
-    response = problem(
-        status, _CODES.get(status, "bad-request" if status < 500 else "internal"), error.description or ""
-    )
+        return make_error_response(TooLarge("the request body is too large", fix="send less, or raise max_body_bytes"))
+    code = CODE_BY_STATUS.get(status, "bad-request" if status < 500 else "internal")
+    response = make_problem(status, code, error.description or "")
     for name, value in error.get_headers():
         if name in ("Allow", "Retry-After"):
             response.headers[name] = value
     return response
 
 
-def _of_anything(error: Exception) -> Response:
+def _handle_unexpected(error: Exception) -> Response:
     log.error("request failed", exc_info=error)
-    return problem(500, "internal", "an internal error; the server's log has the details")
+    return make_problem(500, "internal", "an internal error; the server's log has the details")

@@ -1,4 +1,4 @@
-"""Headers that every response carries, unless it says something more exact itself."""
+"""Security headers of every response; a view may set stricter or more exact ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Flask, Response
 
-SAFE: Final = (
+SECURITY_HEADERS: Final = (
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
@@ -15,11 +15,12 @@ SAFE: Final = (
 )
 
 
-def register(app: Flask) -> None:
-    app.after_request(_add)
+def register_security_headers(app: Flask) -> None:
+    """Add the headers to all responses of the app that do not set them."""
+    app.after_request(_add_headers)
 
 
-def _add(response: Response) -> Response:
-    for name, value in SAFE:
+def _add_headers(response: Response) -> Response:
+    for name, value in SECURITY_HEADERS:
         response.headers.setdefault(name, value)
     return response

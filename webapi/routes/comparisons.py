@@ -1,4 +1,4 @@
-"""/v1/comparisons: ask, follow, leave."""
+"""/v1/comparisons: create, get, leave."""
 
 from __future__ import annotations
 
@@ -6,73 +6,75 @@ import orjson
 from flask import Blueprint, Response
 
 from indexer.errors import EngineUnavailable, StoreUnavailable, TooLarge, UnknownJob
-from webapi.context import caller, check_index, context, json_body, preferred_wait
-from webapi.http.cached_answers import PATH
-from webapi.http.job_responses import JSON, answer_or_state, state_of
-from webapi.schemas.requests import ComparisonBody, parsed
+from webapi.auth.gate import check_index_access
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
+from webapi.http.job_responses import JSON_TYPE, build_state_json, make_job_response
+from webapi.schemas.requests import ComparisonBody, parse_body
 from worker.access import Caller
 from worker.explain.side import Side
-from worker.jobs.payloads import Asked
-from worker.service.gateway import Look
+from worker.jobs.payloads import ComparisonRequest
+from worker.service.gateway import JobView
 
 blueprint = Blueprint("comparisons", __name__)
+COMPARISONS_PATH = "/v1/comparisons"
 
 
-@blueprint.post(PATH)
-def ask() -> Response:
-    who, body = caller(), json_body()
+@blueprint.post(COMPARISONS_PATH, endpoint="ask")
+def create_comparison() -> Response:
+    """Submit a comparison and wait for it; while the store or the engine is away, send a known answer unchecked."""
+    caller, body = get_caller(), read_json_body()
     try:
-        look = _asked(who, body)
+        view = _recall_or_submit(caller, body)
     except (StoreUnavailable, EngineUnavailable):
-        stale = context().desk.stale(who, body)
+        stale = get_context().gateway.get_stale(caller, body)
         if stale is None:
             raise
-        look = stale
-    return answer_or_state(look, PATH)
+        view = stale
+    return make_job_response(view, COMPARISONS_PATH)
 
 
-def _asked(who: Caller, body: bytes) -> Look:
-    desk = context().desk
-    id = desk.recall(who, body)
-    if id is not None and desk.local.get(id) is not None:
+def _recall_or_submit(caller: Caller, body: bytes) -> JobView:
+    gateway = get_context().gateway
+    id = gateway.recall_id(caller, body)
+    if id is not None and gateway.get_cached(id) is not None:
         try:
-            return desk.look(id, who)
+            return gateway.get(id, caller)
         except UnknownJob:
-            pass  # it names what this caller may no longer read: asked again
-    asked = understood(parsed(ComparisonBody, body), who)
-    check_index(who, asked.index)
-    ticket = desk.ask(asked, who)
-    look = desk.wait(ticket, who, preferred_wait(context().settings))
-    if look.kept is not None:
-        desk.remember(who, body, asked.index, ticket.id)
-    return look
+            pass  # it names a document that this caller may no longer read: submit it again
+    comparison = _build_request(parse_body(ComparisonBody, body), caller)
+    check_index_access(caller, comparison.index)
+    submission = gateway.submit_comparison(comparison, caller)
+    view = gateway.wait(submission, caller, read_preferred_wait(get_context().settings))
+    if view.answer is not None:
+        gateway.remember_id(caller, body, comparison.index, submission.id)
+    return view
 
 
-def understood(body: ComparisonBody, who: Caller) -> Asked:
-    """Checked as far as can be without the index, so that no job is made for what cannot be done."""
-    settings = context().settings
-    a, b = Side.from_json(body.a.as_json()), Side.from_json(body.b.as_json())
+def _build_request(body: ComparisonBody, caller: Caller) -> ComparisonRequest:
+    """Build the job's payload; raise TooLarge for a side above the limits, so that no job is made for it."""
+    settings = get_context().settings
+    a, b = Side.from_json(body.a.to_json()), Side.from_json(body.b.to_json())
     for side in (a, b):
         if len(side.ids) > settings.max_set:
             raise TooLarge(f"a set of {len(side.ids)} documents is above the limit of {settings.max_set}")
         if len(side.words.encode("utf-8", "surrogatepass")) > settings.max_text_bytes:
             raise TooLarge(f"the text is larger than {settings.max_text_bytes} bytes", fix="compare a part of it")
-    return Asked(body.index, a, b, body.method, body.preset, body.options.as_json(), who.groups)
+    return ComparisonRequest(body.index, a, b, body.method, body.preset, body.options.to_json(), caller.groups)
 
 
-@blueprint.get(f"{PATH}/<id>")
-def follow(id: str) -> Response:
-    look = context().desk.look(id, caller())
-    if look.job.kind != "comparison":
+@blueprint.get(f"{COMPARISONS_PATH}/<id>", endpoint="follow")
+def get_comparison(id: str) -> Response:
+    """Return the answer of a comparison, or its state."""
+    view = get_context().gateway.get(id, get_caller())
+    if view.job.kind != "comparison":
         raise UnknownJob(f"no comparison {id!r}")
-    return answer_or_state(look, PATH)
+    return make_job_response(view, COMPARISONS_PATH)
 
 
-@blueprint.delete(f"{PATH}/<id>")
-def leave(id: str) -> Response:
-    who, desk = caller(), context().desk
-    desk.look(id, who)
-    job = desk.service.store.detach(id, who.key_id)
+@blueprint.delete(f"{COMPARISONS_PATH}/<id>", endpoint="leave")
+def leave_comparison(id: str) -> Response:
+    """Take the caller off a comparison, which is cancelled when nobody else waits for it."""
+    job = get_context().gateway.leave(id, get_caller())
     if job is None:
         raise UnknownJob(f"no comparison {id!r}")
-    return Response(orjson.dumps(state_of(job)), 200, mimetype=JSON)
+    return Response(orjson.dumps(build_state_json(job)), 200, mimetype=JSON_TYPE)

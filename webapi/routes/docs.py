@@ -1,4 +1,4 @@
-"""/docs: the API described on one page, with nothing fetched from anywhere."""
+"""/docs and /v1/openapi.json: the description of the API, as a page that loads nothing from elsewhere and as a file."""
 
 from __future__ import annotations
 
@@ -8,45 +8,58 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from webapi.routes.pages import page_of
-from webapi.schemas.openapi import description
+from webapi.routes.pages import render_page
+from webapi.schemas.openapi import build_description, format_description
 from webapi.schemas.responses import ProblemReply
 
 blueprint = Blueprint("docs", __name__)
-_PROBLEM = ProblemReply.__name__
+openapi_blueprint = Blueprint("openapi", __name__)
+_PROBLEM_SCHEMA = ProblemReply.__name__
 
 
-@blueprint.get("/docs")
-def page() -> Response:
-    return page_of("docs.html", **_shown())
+@blueprint.get("/docs", endpoint="page")
+def show_docs() -> Response:
+    return render_page("docs.html", **_build_page_values())
+
+
+@openapi_blueprint.get("/v1/openapi.json", endpoint="served")
+def send_description() -> Response:
+    return Response(format_description(), mimetype="application/json")
 
 
 @cache
-def _shown() -> dict[str, Any]:
-    whole = description()
-    operations = [_operation(method, path, one) for path, all in whole["paths"].items() for method, one in all.items()]
+def _build_page_values() -> dict[str, Any]:
+    description = build_description()
+    operations = [
+        _describe_operation(method, path, operation)
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    ]
     schemas = [
         (name, json.dumps(schema, indent=1, ensure_ascii=False))
-        for name, schema in whole["components"]["schemas"].items()
+        for name, schema in description["components"]["schemas"].items()
     ]
-    return {"about": whole["info"]["description"], "operations": operations, "schemas": schemas}
+    return {"about": description["info"]["description"], "operations": operations, "schemas": schemas}
 
 
-def _operation(method: str, path: str, one: dict[str, Any]) -> dict[str, Any]:
-    body = one.get("requestBody")
-    answers = [(status, said["description"], _named(said)) for status, said in one["responses"].items()]
+def _describe_operation(method: str, path: str, operation: dict[str, Any]) -> dict[str, Any]:
+    body = operation.get("requestBody")
+    responses = [
+        (status, response["description"], _find_schema_name(response))
+        for status, response in operation["responses"].items()
+    ]
     return {
-        "name": one["operationId"],
+        "name": operation["operationId"],
         "method": method,
         "path": path,
-        "summary": one["summary"],
-        "takes": _named(body) if body else None,
-        "answers": [answer for answer in answers if answer[2] != _PROBLEM],
-        "errors": [status for status, _, named in answers if named == _PROBLEM],
+        "summary": operation["summary"],
+        "request_schema": _find_schema_name(body) if body else None,
+        "responses": [response for response in responses if response[2] != _PROBLEM_SCHEMA],
+        "errors": [status for status, _, schema in responses if schema == _PROBLEM_SCHEMA],
     }
 
 
-def _named(part: dict[str, Any]) -> str | None:
-    """The name of the schema of a body or an answer."""
+def _find_schema_name(part: dict[str, Any]) -> str | None:
+    """Return the name of the schema of a body or a response."""
     content: dict[str, Any] | None = next(iter(part.get("content", {}).values()), None)
     return str(content["schema"]["$ref"]).rpartition("/")[2] if content else None

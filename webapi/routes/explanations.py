@@ -1,92 +1,85 @@
-"""/v1/explanations: a whole results page in one job, each hit as it is ready."""
+"""/v1/explanations: a whole results page as one job, each hit as soon as it is ready."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
 from flask import Blueprint, Response
 
 from indexer.errors import BadParameter, TooLarge, UnknownJob
-from webapi.context import caller, check_index, context, json_body, preferred_wait
-from webapi.http.job_responses import JSON, answer_or_state, state_of
-from webapi.schemas.requests import ExplanationBody, parsed
+from webapi.auth.gate import check_index_access
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
+from webapi.http.job_responses import JSON_TYPE, build_state_json, make_job_response
+from webapi.schemas.requests import ExplanationBody, parse_body
 from worker.access import Caller
-from worker.jobs.job import OPEN
-from worker.jobs.payloads import Against, AskedPage
-from worker.service.gateway import Look
+from worker.jobs.job import OPEN_STATES
+from worker.jobs.payloads import Against, PageRequest
+from worker.service.gateway import JobView
 
 blueprint = Blueprint("explanations", __name__)
-PATH = "/v1/explanations"
+EXPLANATIONS_PATH = "/v1/explanations"
 
 
-@blueprint.post(PATH)
-def ask() -> Response:
-    who = caller()
-    body = parsed(ExplanationBody, json_body())
-    asked = understood(body, who)
-    check_index(who, asked.index)
-    desk = context().desk
+@blueprint.post(EXPLANATIONS_PATH, endpoint="ask")
+def create_explanation() -> Response:
+    """Submit a results page and wait for it."""
+    caller = get_caller()
+    body = parse_body(ExplanationBody, read_json_body())
+    page = _build_request(body, caller)
+    check_index_access(caller, page.index)
+    gateway = get_context().gateway
     if body.unknown == "skip":
-        asked = _of_known(asked, who)
-    ticket = desk.ask_page(asked, who)
-    return _page(desk.wait(ticket, who, preferred_wait(context().settings)), asked.hits)
+        page = gateway.keep_readable_hits(page, caller)
+    submission = gateway.submit_page(page, caller)
+    view = gateway.wait(submission, caller, read_preferred_wait(get_context().settings))
+    return _make_page_response(view, page.hits)
 
 
-@blueprint.get(f"{PATH}/<id>")
-def follow(id: str) -> Response:
-    desk = context().desk
-    look = desk.look(id, caller())
-    if look.job.kind != "explanation":
+@blueprint.get(f"{EXPLANATIONS_PATH}/<id>", endpoint="follow")
+def get_explanation(id: str) -> Response:
+    """Return a results page, or its hits that are ready."""
+    gateway = get_context().gateway
+    view = gateway.get(id, get_caller())
+    if view.job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")
-    question = desk.service.store.question(id) if look.job.state in OPEN else None
-    return _page(look, AskedPage.from_json(question).hits if question else ())
+    return _make_page_response(view, gateway.get_page_hits(id) if view.job.state in OPEN_STATES else ())
 
 
-@blueprint.delete(f"{PATH}/<id>")
-def leave(id: str) -> Response:
-    who, desk = caller(), context().desk
-    desk.look(id, who)
-    job = desk.service.store.detach(id, who.key_id)
+@blueprint.delete(f"{EXPLANATIONS_PATH}/<id>", endpoint="leave")
+def leave_explanation(id: str) -> Response:
+    """Take the caller off a results page, which is cancelled when nobody else waits for it."""
+    job = get_context().gateway.leave(id, get_caller())
     if job is None or job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")
-    return Response(orjson.dumps(state_of(job)), 200, mimetype=JSON)
+    return Response(orjson.dumps(build_state_json(job)), 200, mimetype=JSON_TYPE)
 
 
-def understood(body: ExplanationBody, who: Caller) -> AskedPage:
-    """Checked: what the page is compared against must be given."""
-    most = context().settings.max_hits
-    if len(body.hits) > most:
-        raise TooLarge(f"{len(body.hits)} hits are above the limit of {most}", fix="ask for fewer at a time")
+def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
+    """Build the job's payload; raise TooLarge for too many hits, BadParameter if the page is compared with nothing."""
+    max_hits = get_context().settings.max_hits
+    if len(body.hits) > max_hits:
+        raise TooLarge(f"{len(body.hits)} hits are above the limit of {max_hits}", fix="ask for fewer at a time")
     against: Against = body.against or ("query" if body.query is not None else "document")
     if against in ("query", "document") and getattr(body, against) is None:
-        said = f"against {against!r} needs a {against}" if body.against else "the page is compared with nothing"
-        raise BadParameter(said, fix="add query or document, or choose against page or above")
+        detail = f"against {against!r} needs a {against}" if body.against else "the page is compared with nothing"
+        raise BadParameter(detail, fix="add query or document, or choose against page or above")
     hits = tuple(dict.fromkeys(body.hits))
-    return AskedPage(body.index, hits, against, body.query, body.document, who.groups)
+    return PageRequest(body.index, hits, against, body.query, body.document, caller.groups)
 
 
-def _of_known(asked: AskedPage, who: Caller) -> AskedPage:
-    """The same about the hits that are there for this caller; all of them if none is, which is then told."""
-    mirror = context().service.mirror
-    found = mirror.look_up(asked.index, mirror.epoch(asked.index), asked.hits, fresh=who.groups is not None)
-    known = tuple(hit for hit in asked.hits if hit in found and who.may_read(found[hit].acl))
-    return replace(asked, hits=known or asked.hits)
-
-
-def _page(look: Look, hits: tuple[str, ...]) -> Response:
-    """The whole page once it is done; until then its ready hits under 202."""
-    response = answer_or_state(look, PATH)
+def _make_page_response(view: JobView, hits: tuple[str, ...]) -> Response:
+    """Return the whole page once it is done; until then the state of each hit, with status 202."""
+    response = make_job_response(view, EXPLANATIONS_PATH)
     if response.status_code != 202:
         return response
-    parts = context().desk.ready(look.job.id, caller())
+    comparisons = get_context().gateway.get_ready_parts(view.job.id, get_caller())
     entries: list[dict[str, Any]] = []
     for hit in hits:
-        ready = parts.get(hit)
-        entry: dict[str, Any] = {"hit": hit, "state": look.job.state if ready is None else "done"}
-        if ready is not None:
-            entry["comparison"] = orjson.Fragment(ready)
+        comparison = comparisons.get(hit)
+        entry: dict[str, Any] = {"hit": hit, "state": view.job.state if comparison is None else "done"}
+        if comparison is not None:
+            entry["comparison"] = orjson.Fragment(comparison)
         entries.append(entry)
-    response.set_data(orjson.dumps(state_of(look.job) | {"explanations": entries}))
+    response.set_data(orjson.dumps(build_state_json(view.job) | {"explanations": entries}))
     return response

@@ -1,4 +1,4 @@
-"""Whether it is alive, whether it can do its work, and what it has counted."""
+"""/healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 
@@ -9,42 +9,44 @@ from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
 from indexer.errors import PhraseComError
-from webapi.context import caller, context
-from webapi.http.state import State
+from webapi.context import get_caller, get_context
+from webapi.http.metrics import QueueCollector
 
 blueprint = Blueprint("health", __name__)
 
 
-@blueprint.get("/healthz")
-def alive() -> Response:
+@blueprint.get("/healthz", endpoint="alive")
+def report_alive() -> Response:
+    """Answer, which shows that the process is alive."""
     return Response(b'{"status":"ok"}', mimetype="application/json")
 
 
-@blueprint.get("/readyz")
-def ready() -> Response:
-    """503 names what is missing."""
-    service = context().service
+@blueprint.get("/readyz", endpoint="ready")
+def check_ready() -> Response:
+    """Check the store and the engine; 503 names the one that cannot be reached."""
+    gateway = get_context().gateway
     checks: dict[str, str] = {}
-    for name, check in (("store", service.store.ping), ("engine", lambda: service.engine.ping())):
+    for name, ping in (("store", gateway.ping_store), ("engine", gateway.ping_engine)):
         try:
-            check()
+            ping()
         except PhraseComError as error:
             checks[name] = error.code
         else:
             checks[name] = "ok"
-    good = all(said == "ok" for said in checks.values())
-    body = {"status": "ok" if good else "unavailable", "checks": checks}
-    response = Response(orjson.dumps(body), 200 if good else 503, mimetype="application/json")
-    if not good:
+    is_ready = all(result == "ok" for result in checks.values())
+    body = {"status": "ok" if is_ready else "unavailable", "checks": checks}
+    response = Response(orjson.dumps(body), 200 if is_ready else 503, mimetype="application/json")
+    if not is_ready:
         response.headers["Retry-After"] = "2"
     return response
 
 
-@blueprint.get("/metrics")
-def metrics() -> Response:
-    counted, looked_up = REGISTRY, CollectorRegistry()
+@blueprint.get("/metrics", endpoint="metrics")
+def export_metrics() -> Response:
+    """Return the counters of all processes and the state of queues and indexes at this moment."""
+    counters, current = REGISTRY, CollectorRegistry()
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        counted = CollectorRegistry()
-        multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-    looked_up.register(State(context().service, caller()))
-    return Response(generate_latest(counted) + generate_latest(looked_up), content_type=CONTENT_TYPE_LATEST)
+        counters = CollectorRegistry()
+        multiprocess.MultiProcessCollector(counters)  # type: ignore[no-untyped-call]
+    current.register(QueueCollector(get_context().gateway, get_caller()))
+    return Response(generate_latest(counters) + generate_latest(current), content_type=CONTENT_TYPE_LATEST)

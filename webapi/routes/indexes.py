@@ -1,97 +1,104 @@
-"""/v1/indexes: what there is, documents in and out, phrases to type."""
+"""/v1/indexes: the indexes, their documents, and phrases that continue what is typed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from flask import Blueprint, Response, request
 from werkzeug.routing import BaseConverter
 
 from indexer.documents import Document
-from indexer.engines.attached_source import Source
-from indexer.engines.attachment import SETTING, Attached
-from indexer.engines.base import Groups, IndexInfo
+from indexer.engines.attached_source import AttachedSource
+from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
+from indexer.engines.search_types import Groups, IndexInfo
 from indexer.errors import BadParameter, TooLarge, UnknownDocument
-from webapi.context import caller, context, json_body
-from webapi.http.job_responses import JSON, accepted, answer_or_state
-from webapi.schemas.requests import DocumentBody, DocumentsBody, parsed
+from webapi.context import get_caller, get_context, read_json_body
+from webapi.http.job_responses import JSON_TYPE, make_accepted_response
+from webapi.routes.jobs import JOBS_PATH
+from webapi.schemas.requests import MAX_SUGGESTIONS, DocumentBody, DocumentsBody, parse_body
 from worker.jobs.job import Job
 from worker.json_bytes import dumps
-from worker.service.document_view import shown
-from worker.service.ingest import hand_in
-from worker.service.suggestions import suggestions
+from worker.service.document_view import build_document_json
+from worker.service.suggestions import find_suggestions
 
 blueprint = Blueprint("indexes", __name__)
-PATH = "/v1/indexes"
-_MOST_SUGGESTIONS = 50
-_MOST_FACETS = 50
-_FIELDS = ("title", "text", "date", "url")
+INDEXES_PATH = "/v1/indexes"
+_MAX_FACETS = 50
+_DOCUMENT_FIELDS = ("title", "text", "date", "url")
 
 
-class AnyId(BaseConverter):
-    """A document id in a path, whatever it holds: slashes too."""
+class DocumentIdConverter(BaseConverter):
+    """A document id in a path, which may contain slashes."""
 
     regex = ".+"
     part_isolating = False
 
 
-@blueprint.get(PATH)
-def listed() -> Response:
-    library, who = context().service.library, caller()
-    names = [name for name in library.engine.indexes() if who.may_use(name)]
-    return _json({"indexes": [described(library.engine.info(name)) for name in names]})
+@blueprint.get(INDEXES_PATH, endpoint="listed")
+def list_indexes() -> Response:
+    """Return the indexes that the caller may use."""
+    gateway = get_context().gateway
+    infos = [gateway.get_index_info(name) for name in gateway.list_indexes(get_caller())]
+    return _make_json_response({"indexes": [_describe_index(info) for info in infos]})
 
 
-@blueprint.get(f"{PATH}/<name>")
-def one(name: str) -> Response:
-    """With what a search of it may name: its fields, and the facets of what the caller may read."""
-    library, who = context().service.library, caller()
-    reader = library.current(name)
-    source = library.engine.source(reader.info)
+@blueprint.get(f"{INDEXES_PATH}/<name>", endpoint="one")
+def get_index(name: str) -> Response:
+    """Return an index with what a search may name: its fields, and the facets of what the caller may read."""
+    context, groups = get_context(), get_caller().groups
+    info = context.catalog.open_reader(name).info
+    source = context.gateway.get_source(info)
     if source is not None:
-        return _json(described(reader.info) | _named_in(source, who.groups))
-    facets = library.read(name, lambda current: current.facet_names(who.groups))
-    named = [{"field": facet, "name": facet} for facet in facets[:_MOST_FACETS]]
-    return _json(described(reader.info) | {"fields": {what: what for what in _FIELDS}, "facets": named})
+        return _make_json_response(_describe_index(info) | _list_source_names(source, groups))
+    names = context.catalog.run_on_reader(name, lambda reader: reader.facet_names(groups))
+    facets = [{"field": facet, "name": facet} for facet in names[:_MAX_FACETS]]
+    return _make_json_response(
+        _describe_index(info) | {"fields": {field: field for field in _DOCUMENT_FIELDS}, "facets": facets}
+    )
 
 
-def _named_in(source: Source, groups: Groups) -> dict[str, Any]:
-    fields = source.fields()
+def _list_source_names(source: AttachedSource, groups: Groups) -> dict[str, Any]:
+    """Return the fields and facets of a source, without the acl for a caller with limited groups."""
+    fields = source.get_fields()
     if groups is not None:
-        fields = fields.without(fields.names.get("acl"))
-    facets = [{"field": field, "name": facet} for field, facet in fields.facets(source.map.facet_sources())]
-    return {"fields": {what: fields.names.get(what) for what in _FIELDS}, "facets": facets[:_MOST_FACETS]}
+        fields = fields.without_field(fields.document_fields.get("acl"))
+    facets = [
+        {"field": field, "name": facet}
+        for field, facet in fields.list_facet_fields(source.field_map.get_facet_sources())
+    ]
+    names = {field: fields.document_fields.get(field) for field in _DOCUMENT_FIELDS}
+    return {"fields": names, "facets": facets[:_MAX_FACETS]}
 
 
-@blueprint.post(f"{PATH}/<name>/documents")
-def add(name: str) -> Response:
-    """Take documents in; 202 at once, the work is done on the bulk queue."""
-    settings, service, who = context().settings, context().service, caller()
+@blueprint.post(f"{INDEXES_PATH}/<name>/documents", endpoint="add")
+def add_documents(name: str) -> Response:
+    """Submit documents to the bulk queue; 202 at once."""
+    settings, gateway = get_context().settings, get_context().gateway
     request.max_content_length = settings.max_document_bytes + settings.max_body_bytes
-    service.mirror.epoch(name)
-    documents = [_document(body, settings.max_document_bytes) for body in parsed(DocumentsBody, json_body()).documents]
-    new = hand_in(service, name, documents, who)
-    context().desk.enter(new)
-    return accepted(Job(new.id, "ingest", "queued", queue="bulk"), f"/v1/jobs/{new.id}")
+    gateway.check_index_exists(name)
+    bodies = parse_body(DocumentsBody, read_json_body()).documents
+    documents = [_build_document(body, settings.max_document_bytes) for body in bodies]
+    id = gateway.submit_documents(name, documents, get_caller()).id
+    return make_accepted_response(Job(id, "ingest", "queued", queue="bulk"), f"{JOBS_PATH}/{id}")
 
 
-@blueprint.get(f"{PATH}/<name>/documents/<any_id:id>")
-def document(name: str, id: str) -> Response:
-    library, who = context().service.library, caller()
-    found = library.fetch(name, [id], who.groups).get(id)
-    if found is None:
+@blueprint.get(f"{INDEXES_PATH}/<name>/documents/<any_id:id>", endpoint="document")
+def get_document(name: str, id: str) -> Response:
+    """Return a document with its salient phrases; raise UnknownDocument if the caller may not read it."""
+    catalog, groups = get_context().catalog, get_caller().groups
+    document = catalog.fetch_documents(name, [id], groups).get(id)
+    if document is None:
         raise UnknownDocument(name, id)
-    model = library.current(name).model
-    response = _json(shown(name, found, model, who.groups))
-    response.set_etag(found.version)
+    model = catalog.open_reader(name).model
+    response = _make_json_response(build_document_json(name, document, model, groups))
+    response.set_etag(document.version)
     response.make_conditional(request)
     return response
 
 
-@blueprint.get(f"{PATH}/<name>/suggest")
-def suggest(name: str) -> Response:
-    """Phrases of the index that continue what is being typed."""
+@blueprint.get(f"{INDEXES_PATH}/<name>/suggest", endpoint="suggest")
+def suggest_phrases(name: str) -> Response:
+    """Return phrases of the index that continue what is typed."""
     typed = request.args.get("q", "")
     if not typed.strip():
         raise BadParameter("q is missing", fix="ask with ?q=…")
@@ -99,14 +106,14 @@ def suggest(name: str) -> Response:
         size = int(request.args.get("size", "10"))
     except ValueError:
         size = 0
-    if not 1 <= size <= _MOST_SUGGESTIONS:
-        raise BadParameter(f"size must be a whole number from 1 to {_MOST_SUGGESTIONS}")
-    found = suggestions(context().service.library, name, typed, size, caller().groups)
-    return _json({"index": name, "suggestions": found})
+    if not 1 <= size <= MAX_SUGGESTIONS:
+        raise BadParameter(f"size must be a whole number from 1 to {MAX_SUGGESTIONS}")
+    suggestions = find_suggestions(get_context().catalog, name, typed, size, get_caller().groups)
+    return _make_json_response({"index": name, "suggestions": suggestions})
 
 
-def described(info: IndexInfo) -> dict[str, Any]:
-    attached = Attached.of(info)
+def _describe_index(info: IndexInfo) -> dict[str, Any]:
+    attachment = Attachment.from_info(info)
     return {
         "name": info.name,
         "epoch": info.epoch,
@@ -115,29 +122,17 @@ def described(info: IndexInfo) -> dict[str, Any]:
         "edges": info.edges,
         "created": info.created,
         "drift": info.drift,
-        "source": attached.index if attached else None,
-        "settings": {name: value for name, value in info.settings.items() if name != SETTING},
+        "source": attachment.index if attachment else None,
+        "settings": {name: value for name, value in info.settings.items() if name != ATTACHMENT_SETTING},
     }
 
 
-def _document(body: DocumentBody, most: int) -> Document:
-    if len(body.text.encode("utf-8", "surrogatepass")) > most:
-        raise TooLarge(f"document {body.id!r} is larger than {most} bytes", fix="split it")
+def _build_document(body: DocumentBody, max_bytes: int) -> Document:
+    if len(body.text.encode("utf-8", "surrogatepass")) > max_bytes:
+        raise TooLarge(f"document {body.id!r} is larger than {max_bytes} bytes", fix="split it")
     facets = {name: list(values) for name, values in body.facets.items()}
     return Document(body.id, body.title, body.text, body.date, body.url, facets, tuple(body.acl), dict(body.extra))
 
 
-def _json(value: Any) -> Response:
-    return Response(dumps(value), mimetype=JSON, headers={"Cache-Control": "private, no-cache"})
-
-
-@blueprint.get("/v1/jobs/<id>")
-def job(id: str) -> Response:
-    """How far a job is, whatever its kind; what came of an ingestion."""
-    look = context().desk.look(id, caller())
-    if look.kept is not None and look.kept.kind == "ingest":
-        return Response(look.kept.answer.body, mimetype=JSON, headers={"Cache-Control": "no-store"})
-    if look.kept is not None:
-        body = {"id": id, "state": "done", "progress": 1.0}
-        return Response(orjson.dumps(body), mimetype=JSON, headers={"Cache-Control": "no-store"})
-    return answer_or_state(look, "/v1/jobs")
+def _make_json_response(value: Any) -> Response:
+    return Response(dumps(value), mimetype=JSON_TYPE, headers={"Cache-Control": "private, no-cache"})

@@ -1,25 +1,18 @@
-"""The pages people see: search, compare, an example; and their scripts and styles, all from here."""
+"""The pages (search, compare, an example of the element) and the addresses of their static files."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, render_template, request
+
+from webapi.http.static_files import compute_static_digest, make_file_response
+from worker.methods import METHODS
+from worker.solver.parameters import PRESETS
 
 blueprint = Blueprint("pages", __name__, template_folder="../templates")
 
-_STATIC = Path(__file__).parents[1] / "static"
-_KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_EMBEDDED = frozenset({"why-this-result.js"})
-"""What pages of other sites may load."""
-_FOREVER = "public, max-age=31536000, immutable"
-_CHECKED = "public, max-age=300, must-revalidate"
-_POLICY = "; ".join(
+_PAGE_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -33,105 +26,66 @@ _POLICY = "; ".join(
         "trusted-types 'none'",
     ]
 )
+_METHOD_LABELS = {
+    "cda": "graph (cda)",
+    "cda_two_step": "two steps",
+    "cda_alter_mea": "other measure",
+    "cda_no_graph": "no graph",
+    "containment": "containment",
+    "word_match": "word match",
+    "topic_label": "topic labels",
+    "patent_com": "patent_com",
+    "string_fuzzy": "similar strings",
+    "context_fuzzy": "similar contexts",
+}
+"""Methods as the page calls them, in the order of its menu; one that is missing here appears under its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
-    kind: str
-    body: bytes
-    packed: bytes
-    """The same, gzipped."""
-    etag: str
+@blueprint.get("/", endpoint="search")
+def show_search_page() -> Response:
+    return render_page("search.html")
 
 
-@blueprint.get("/")
-def search() -> Response:
-    return page_of("search.html")
+@blueprint.get("/compare", endpoint="compare")
+def show_compare_page() -> Response:
+    names = [
+        *(name for name in _METHOD_LABELS if name in METHODS),
+        *(name for name in METHODS if name not in _METHOD_LABELS),
+    ]
+    methods = [(name, _METHOD_LABELS.get(name, name)) for name in names]
+    return render_page("compare.html", methods=methods, presets=list(PRESETS))
 
 
-@blueprint.get("/compare")
-def compare() -> Response:
-    return page_of("compare.html")
+@blueprint.get("/example", endpoint="example")
+def show_example_page() -> Response:
+    return render_page("example.html")
 
 
-@blueprint.get("/example")
-def example() -> Response:
-    return page_of("example.html")
+@blueprint.get("/favicon.ico", endpoint="favicon")
+def send_favicon() -> Response:
+    return make_file_response("mark.svg")
 
 
-@blueprint.get("/favicon.ico")
-def favicon() -> Response:
-    return _file(static_files()["mark.svg"], _CHECKED)
+@blueprint.get("/static/<name>", endpoint="embedded")
+def send_embedded_file(name: str) -> Response:
+    """Send a file under its lasting address, for pages of other sites."""
+    return make_file_response(name)
 
 
-@blueprint.get("/static/<name>")
-def embedded(name: str) -> Response:
-    """A file under its lasting address, for pages of other sites."""
-    return _named(name, _CHECKED)
+@blueprint.get("/static/<digest>/<name>", endpoint="static_file")
+def send_static_file(digest: str, name: str) -> Response:
+    """Send a file under an address that changes with the content; scripts import each other under the same digest."""
+    return make_file_response(name, digest)
 
 
-@blueprint.get("/static/<digest>/<name>")
-def static_file(digest: str, name: str) -> Response:
-    """A file under an address that changes with the content; scripts import each other under the same one."""
-    return _named(name, _FOREVER if digest == digest_of_all() else _CHECKED)
-
-
-def page_of(template: str, **values: Any) -> Response:
-    """A page with the strictest policy it can have."""
-    written = render_template(template, static=f"/static/{digest_of_all()}", **values)
-    response = Response(written, mimetype="text/html")
-    response.headers["Content-Security-Policy"] = _POLICY
+def render_page(template: str, **values: Any) -> Response:
+    """Render a page with a policy that allows nothing but its own files and API."""
+    html = render_template(template, static=f"/static/{compute_static_digest()}", **values)
+    response = Response(html, mimetype="text/html")
+    response.headers["Content-Security-Policy"] = _PAGE_POLICY
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     response.headers["Cache-Control"] = "no-cache"
     response.add_etag()
     response.make_conditional(request)
     return response
-
-
-def _named(name: str, caching: str) -> Response:
-    found = static_files().get(name)
-    if found is None:
-        from werkzeug.exceptions import NotFound
-
-        raise NotFound(f"no file {name!r}")
-    response = _file(found, caching)
-    if name in _EMBEDDED:
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    return response
-
-
-def _file(found: StaticFile, caching: str) -> Response:
-    packed = request.accept_encodings["gzip"] > 0
-    response = Response(found.packed if packed else found.body, mimetype=found.kind)
-    if packed:
-        response.headers["Content-Encoding"] = "gzip"
-    response.headers["Vary"] = "Accept-Encoding"
-    response.headers["Cache-Control"] = caching
-    response.set_etag(found.etag + ("-gzip" if packed else ""))
-    response.make_conditional(request)
-    return response
-
-
-def static_files() -> dict[str, StaticFile]:
-    """By name. Read once; while debugging, at each request."""
-    if current_app.debug:
-        _read_all.cache_clear()
-    return _read_all()
-
-
-def digest_of_all() -> str:
-    files = static_files()
-    return hashlib.sha256("".join(files[name].etag for name in sorted(files)).encode()).hexdigest()[:12]
-
-
-@cache
-def _read_all() -> dict[str, StaticFile]:
-    return {path.name: _read(path) for path in sorted(_STATIC.iterdir()) if path.suffix in _KINDS}
-
-
-def _read(path: Path) -> StaticFile:
-    body = path.read_bytes()
-    digest = hashlib.sha256(body).hexdigest()[:16]
-    return StaticFile(_KINDS[path.suffix], body, gzip.compress(body, mtime=0), digest)

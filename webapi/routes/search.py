@@ -1,168 +1,91 @@
 """/v1/{index}/_search: the Elasticsearch response, with ``why`` on each hit.
 
-An index that was attached is searched in its source (``source_search``), any other here.
+An attached index is searched in its source (``search.source_search``), any other in the engine.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from flask import Blueprint, Response, request
 
-from indexer import date_ranges
-from indexer.documents import AnalysedDocument
-from indexer.engines.base import Hit, SearchResult, Selection
-from indexer.engines.date_histogram import iso
-from indexer.errors import BadParameter, TooLarge
-from webapi.context import caller, context, json_body, preferred_wait, require
-from webapi.http.job_responses import JSON
-from webapi.http.problems import Invalid
-from webapi.search.body import Terms
-from webapi.search.highlight import highlights
-from webapi.search.hit_reasons import check_page, explain_page
-from webapi.search.plan import Histogram, SearchPlan, read_body
+from indexer.engines.search_types import Selection
+from indexer.errors import BadParameter
+from webapi.auth.gate import require_scope
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
+from webapi.http.job_responses import JSON_TYPE
+from webapi.http.problems import InvalidRequest
+from webapi.search.body import TermsAggregation
+from webapi.search.hit_reasons import check_page_size, explain_hits
+from webapi.search.plan import PlannedHistogram, build_search_plan
+from webapi.search.response import build_search_response
 from webapi.search.source_search import search_source
 from worker.json_bytes import dumps, loads
 
 blueprint = Blueprint("search", __name__)
-VENDOR = "application/vnd.elasticsearch+json"
-_HARMLESS = frozenset({"allow_no_indices", "expand_wildcards", "human", "ignore_unavailable", "preference", "pretty"})
-"""Parameters of the address that change nothing in the answer."""
-_MOST_FILLED = 10_000
-"""Buckets of a date histogram, empty ones included."""
+ELASTICSEARCH_TYPE = "application/vnd.elasticsearch+json"
+_IGNORED_PARAMETERS = frozenset(
+    {"allow_no_indices", "expand_wildcards", "human", "ignore_unavailable", "preference", "pretty"}
+)
+"""Query parameters that change nothing in the response."""
 
 
-@blueprint.post("/v1/<index>/_search")
-def search(index: str) -> Response:
-    began = time.perf_counter()
-    unknown = sorted(set(request.args) - _HARMLESS)
+@blueprint.post("/v1/<index>/_search", endpoint="search")
+def search_index(index: str) -> Response:
+    """Search an index and add the reasons of each hit."""
+    started = time.perf_counter()
+    unknown = sorted(set(request.args) - _IGNORED_PARAMETERS)
     if unknown:
         raise BadParameter(f"the parameter {unknown[0][:80]!r} is not allowed", fix="put it in the body")
-    who, library = caller(), context().service.library
-    source = library.source(index)
+    context, caller = get_context(), get_caller()
+    catalog, wait = context.catalog, read_preferred_wait(context.settings)
+    source = catalog.find_source(index)
     if source is not None:
-        wait = preferred_wait(context().settings)
-        return _timed(search_source(index, source, _body(), who, context(), wait), began)
-    plan = read_body(_body(), lambda words: library.spelled(index, words))
-    if plan.why:
-        require(who, "compare")
-        check_page(plan.size, context().settings)
-    facets = sorted({one.field for one in plan.aggregations.values() if isinstance(one, Terms)})
-    intervals = list({one.interval: None for one in plan.aggregations.values() if isinstance(one, Histogram)})
-    found = library.read(
+        return _make_timed_response(search_source(index, source, _read_body(), caller, context, wait), started)
+    plan = build_search_plan(_read_body(), lambda words: catalog.pair_lemmas_with_words(index, words))
+    if plan.with_why:
+        require_scope(caller, "compare")
+        check_page_size(plan.size, context.settings)
+    aggregations = plan.aggregations.values()
+    facets = sorted({one.field for one in aggregations if isinstance(one, TermsAggregation)})
+    intervals = list({one.interval: None for one in aggregations if isinstance(one, PlannedHistogram)})
+    result = catalog.run_on_reader(
         index,
         lambda reader: reader.search(
             Selection(query=plan.query),
             size=plan.size,
             offset=plan.offset,
             facets=facets,
-            groups=who.groups,
+            groups=caller.groups,
             sort=plan.sort,
             histograms=intervals,
         ),
     )
     whys: Sequence[Mapping[str, Any]] = ()
-    if plan.why and found.hits:
-        whys = explain_page(context().desk, index, plan.words, found.hits, who, preferred_wait(context().settings))
-    return _timed(_response(index, plan, found, whys), began)
+    if plan.with_why and result.hits:
+        whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
+    return _make_timed_response(build_search_response(index, plan, result, whys), started)
 
 
-def _timed(body: dict[str, Any], began: float) -> Response:
-    body["took"] = int(1000 * (time.perf_counter() - began))
-    return Response(dumps(body), mimetype=JSON)
+def _make_timed_response(body: dict[str, Any], started: float) -> Response:
+    body["took"] = int(1000 * (time.perf_counter() - started))
+    return Response(dumps(body), mimetype=JSON_TYPE)
 
 
-def _body() -> object:
+def _read_body() -> object:
     try:
-        return loads(json_body() or b"{}")
+        return loads(read_json_body() or b"{}")
     except (ValueError, RecursionError) as error:
-        raise Invalid([{"at": "", "detail": f"the body is not JSON: {error}"}]) from None
-
-
-def _response(index: str, plan: SearchPlan, found: SearchResult, whys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    hits = []
-    for hit, why in zip_longest(found.hits, whys):
-        matched = [(clause.name, how) for clause in plan.clauses if (how := clause.matched(hit.document)) is not None]
-        shown = _hit(index, plan, hit)
-        if named := [name for name, _ in matched if name]:
-            shown["matched_queries"] = named
-        if why is not None:
-            shown["why"] = {**why, "matched": [how for _, how in matched]}
-        hits.append(shown)
-    body: dict[str, Any] = {
-        "took": 0,
-        "timed_out": False,
-        "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
-        "hits": {
-            "total": {"value": found.total, "relation": "eq"},
-            "max_score": max((hit.score for hit in found.hits), default=None) if plan.scored else None,
-            "hits": hits,
-        },
-    }
-    if plan.aggregations:
-        body["aggregations"] = {name: _aggregation(one, found) for name, one in plan.aggregations.items()}
-    return body
-
-
-def _hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
-    out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.scored else None}
-    if plan.source is not False:
-        out["_source"] = _source(hit.document, plan.source)
-    if plan.sort:
-        values = {"score": hit.score, "date": date_ranges.instant(hit.document.document.date), "id": hit.id}
-        out["sort"] = [values[key.key] for key in plan.sort]
-    if plan.highlight and (shown := highlights(hit.document, plan.words.lemmas, plan.highlight)):
-        out["highlight"] = shown
-    return out
-
-
-def _source(analysed: AnalysedDocument, wanted: frozenset[str] | bool) -> dict[str, Any]:
-    document = analysed.document
-    whole: dict[str, Any] = {
-        **document.extra,
-        **{name: list(values) for name, values in document.facets.items()},
-        "title": document.title,
-        "text": document.text,
-        "date": document.date,
-        "url": document.url,
-    }
-    return whole if isinstance(wanted, bool) else {name: whole[name] for name in whole if name in wanted}
-
-
-def _aggregation(asked: Terms | Histogram, found: SearchResult) -> dict[str, Any]:
-    if isinstance(asked, Terms):
-        return _terms(found.facets.get(asked.field, {}), asked.size)
-    return {"buckets": _dated(found.histograms.get(asked.interval, {}), asked)}
-
-
-def _terms(counts: Mapping[str, int], size: int) -> dict[str, Any]:
-    shown = list(counts.items())[:size]
-    rest = sum(counts.values()) - sum(count for _, count in shown)
-    return {
-        "doc_count_error_upper_bound": 0,
-        "sum_other_doc_count": rest,
-        "buckets": [{"key": key, "doc_count": count} for key, count in shown],
-    }
-
-
-def _dated(counts: Mapping[int, int], asked: Histogram) -> list[dict[str, Any]]:
-    out: list[dict[str, Any]] = []
-    for at, count in asked.interval.filled(counts) if asked.least == 0 else counts.items():
-        if count >= asked.least:
-            out.append({"key_as_string": iso(at), "key": at, "doc_count": count})
-        if len(out) > _MOST_FILLED:
-            raise TooLarge("the date histogram has too many buckets", fix="use a longer interval, or min_doc_count 1")
-    return out
+        raise InvalidRequest([{"at": "", "detail": f"the body is not JSON: {error}"}]) from None
 
 
 @blueprint.after_request
-def _elastic(response: Response) -> Response:
-    """With the headers the official client checks, and in the media type it asks for: it reads no other."""
-    asked = request.headers.get("Accept", "").partition(",")[0].strip()
-    if asked.startswith(VENDOR):
-        response.headers["Content-Type"] = asked
+def _add_elasticsearch_headers(response: Response) -> Response:
+    """Add the headers that the official client checks, and the media type it asks for: it reads no other."""
+    media_type = request.headers.get("Accept", "").partition(",")[0].strip()
+    if media_type.startswith(ELASTICSEARCH_TYPE):
+        response.headers["Content-Type"] = media_type
     response.headers["X-Elastic-Product"] = "Elasticsearch"
     return response

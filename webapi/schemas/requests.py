@@ -1,10 +1,12 @@
-"""What requests look like: strict types, nothing unknown; the OpenAPI description is made of these."""
+"""Request bodies: strict types and no unknown names. The OpenAPI description is built from these models, so their names
+and docstrings are part of it; methods, presets, ranges and names are those that ``worker`` and ``indexer`` define."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -15,54 +17,70 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from webapi.http.problems import Invalid
+from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
+from webapi.http.problems import InvalidRequest
+from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
+from worker.explain.spec import OPTION_RANGES
+from worker.methods import METHODS
+from worker.solver.parameters import PRESETS
 
-INDEX_NAME = r"^[a-z0-9][a-z0-9_-]{0,99}$"
-IndexName = Annotated[str, StringConstraints(pattern=INDEX_NAME)]
-DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=512)]
-Words = Annotated[str, StringConstraints(min_length=1)]
+MAX_SUGGESTIONS = 50
+INDEX_NAME_REGEX = rf"^{INDEX_NAME_PATTERN}$"
 
 
-class Strict(BaseModel):
-    """Right types only, nothing unknown, and nothing null: what is not wanted is left out."""
+def _check_id(id: str) -> str:
+    if not is_document_id(id):
+        raise ValueError(f"an id has 1 to {MAX_ID_BYTES} bytes of UTF-8")
+    return id
+
+
+IndexName = Annotated[str, StringConstraints(pattern=INDEX_NAME_REGEX)]
+DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_BYTES), AfterValidator(_check_id)]
+"""The limit is in bytes, which a JSON schema cannot say; the length in characters that it does say follows from it."""
+NonEmptyText = Annotated[str, StringConstraints(min_length=1)]
+
+
+class StrictModel(BaseModel):
+    """Base of request models: exact types, no unknown names, and no nulls; an absent value is left out."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     may_be_null: ClassVar[frozenset[str]] = frozenset()
 
     @model_validator(mode="before")
     @classmethod
-    def _no_null(cls, value: Any) -> Any:
+    def _reject_nulls(cls, value: Any) -> Any:
         if isinstance(value, dict):
-            for name, one in value.items():
-                if one is None and name not in cls.may_be_null:
+            for name, content in value.items():
+                if content is None and name not in cls.may_be_null:
                     raise ValueError(f"{name} is null; leave it out")
         return value
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Leave null out of the schemas of optional fields, as it is rejected."""
         schema = handler.resolve_ref_schema(handler(core))
-        for name, one in schema["properties"].items():
-            if name not in cls.may_be_null and "anyOf" in one and {"type": "null"} in one["anyOf"]:
-                kinds = [kind for kind in one.pop("anyOf") if kind != {"type": "null"}]
-                one |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-                one.pop("default", None)
+        for name, field in schema["properties"].items():
+            if name not in cls.may_be_null and "anyOf" in field and {"type": "null"} in field["anyOf"]:
+                kinds = [kind for kind in field.pop("anyOf") if kind != {"type": "null"}]
+                field |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+                field.pop("default", None)
         return schema
 
 
-class SideBody(Strict):
+class SideBody(StrictModel):
     """One side of a comparison: exactly one of these."""
 
     id: DocumentId | None = Field(default=None, description="A document")
     ids: list[DocumentId] | None = Field(default=None, min_length=1, description="A set of documents")
-    search: Words | None = Field(
+    search: NonEmptyText | None = Field(
         default=None,
         description="Documents by words and filters: `quake source:BBC date:2011-03-11..2011-03-14`",
     )
-    query: Words | None = Field(default=None, description="The query itself")
-    text: Words | None = Field(default=None, description="A text that is not in the index")
+    query: NonEmptyText | None = Field(default=None, description="The query itself")
+    text: NonEmptyText | None = Field(default=None, description="A text that is not in the index")
 
     @model_validator(mode="after")
-    def _one(self) -> SideBody:
+    def _check_one_form(self) -> SideBody:
         if len(self.model_fields_set) != 1:
             raise ValueError("give exactly one of id, ids, search, query, text")
         return self
@@ -71,49 +89,50 @@ class SideBody(Strict):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return super().__get_pydantic_json_schema__(core, handler) | {"minProperties": 1, "maxProperties": 1}
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
+        """Return the side as a job's payload has it."""
         return self.model_dump(exclude_unset=True)
 
 
-Method = Literal[
-    "word_match",
-    "topic_label",
-    "patent_com",
-    "string_fuzzy",
-    "context_fuzzy",
-    "cda_no_graph",
-    "cda_alter_mea",
-    "cda_two_step",
-    "cda",
-    "containment",
-]
-Preset = Literal["default", "paper"]
+if TYPE_CHECKING:  # a type checker accepts no computed Literal
+    Method = str
+    Preset = str
+else:
+    Method = Literal[tuple(METHODS)]
+    Preset = Literal[tuple(PRESETS)]
 Number = Annotated[float, Field(strict=False, allow_inf_nan=False)]
 
 
-class Options(Strict):
+def _make_option(name: str, description: str | None = None) -> Any:
+    """Return the field of a numeric option, with the range that the worker accepts."""
+    minimum, maximum = OPTION_RANGES[name]
+    return Field(default=None, ge=minimum, le=maximum, alias=name, description=description)
+
+
+class Options(StrictModel):
     """Parameters of a comparison; what is left out has the preset's value."""
 
-    cap: int | None = Field(default=None, ge=0, le=1000, description="Phrases in each list; 0 for all")
+    cap: int | None = _make_option("cap", "Phrases in each list; 0 for all")
     candidates: bool | None = Field(default=None, description="Add both salient sets")
     graph: bool | None = Field(default=None, description="Add the neighbourhood")
-    neighbours: int | None = Field(default=None, ge=1, le=10_000, description="Documents of the neighbourhood")
-    k: int | None = Field(default=None, ge=1, le=500)
-    alpha: Number | None = Field(default=None, ge=0, le=1e6)
-    lambda_: Number | None = Field(default=None, ge=0, le=1e6, alias="lambda")
-    delta: Number | None = Field(default=None, ge=0, le=1e6)
-    gamma: Number | None = Field(default=None, gt=0, le=1e6)
-    kappa: Number | None = Field(default=None, gt=0, le=1e6)
-    cut: Number | None = Field(default=None, ge=0, le=100, description="What an implied phrase must reach")
-    word_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of being worded differently")
-    topic_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of the same topics")
-    base_weight: Number | None = Field(default=None, ge=0, le=100, description="Worth of being held by many documents")
+    neighbours: int | None = _make_option("neighbours", "Documents of the neighbourhood")
+    k: int | None = _make_option("k")
+    alpha: Number | None = _make_option("alpha")
+    lambda_: Number | None = _make_option("lambda")
+    delta: Number | None = _make_option("delta")
+    gamma: Number | None = _make_option("gamma")
+    kappa: Number | None = _make_option("kappa")
+    cut: Number | None = _make_option("cut", "What an implied phrase must reach")
+    word_weight: Number | None = _make_option("word_weight", "Worth of being worded differently")
+    topic_weight: Number | None = _make_option("topic_weight", "Worth of the same topics")
+    base_weight: Number | None = _make_option("base_weight", "Worth of being held by many documents")
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
+        """Return the options that are set, by their names on the wire."""
         return self.model_dump(exclude_none=True, by_alias=True)
 
 
-class ComparisonBody(Strict):
+class ComparisonBody(StrictModel):
     index: IndexName
     a: SideBody
     b: SideBody
@@ -122,12 +141,12 @@ class ComparisonBody(Strict):
     options: Options = Options()
 
 
-class ExplanationBody(Strict):
+class ExplanationBody(StrictModel):
     """A results page: what was asked, what came, and what each hit is to be compared with."""
 
     index: IndexName
     hits: list[DocumentId] = Field(min_length=1, description="In the order of the page")
-    query: Words | None = Field(default=None, description="The query of the page")
+    query: NonEmptyText | None = Field(default=None, description="The query of the page")
     document: DocumentId | None = Field(default=None, description="The document the page was found for")
     against: Literal["query", "page", "document", "above"] | None = Field(
         default=None, description="Each hit against the query, the rest of the page, the document, or the hit above it"
@@ -139,14 +158,14 @@ class ExplanationBody(Strict):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """What a page is compared against must be given."""
+        """Require what the page is compared against."""
         others = {"properties": {"against": {"enum": ["page", "above"]}}, "required": ["against"]}
         query = {"required": ["query"], "properties": {"against": {"enum": ["query", "page", "above"]}}}
         document = {"required": ["document"], "properties": {"against": {"enum": ["document", "page", "above"]}}}
         return super().__get_pydantic_json_schema__(core, handler) | {"anyOf": [others, query, document]}
 
 
-class DocumentBody(Strict):
+class DocumentBody(StrictModel):
     may_be_null = frozenset({"date", "url"})
 
     id: DocumentId
@@ -159,48 +178,50 @@ class DocumentBody(Strict):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-class DocumentsBody(Strict):
+class DocumentsBody(StrictModel):
     documents: list[DocumentBody] = Field(min_length=1, max_length=10_000)
 
 
-class SearchBody(Strict):
+class SearchBody(StrictModel):
     """A subset of the Elasticsearch search body; ``search_schema`` describes its larger parts."""
 
+    # Only describes the body: ``webapi.search.body`` parses it.
     query: dict[str, Any] = Field(default={"match_all": {}})
-    from_: int = Field(default=0, ge=0, le=10_000, alias="from")
-    size: int = Field(default=10, ge=0, le=100)
+    from_: int = Field(default=0, ge=0, le=MAX_OFFSET, alias="from")
+    size: int = Field(default=10, ge=0, le=MAX_HITS)
     sort: Any = None
     highlight: dict[str, Any] | None = None
     aggs: dict[str, Any] = Field(default_factory=dict)
     aggregations: dict[str, Any] = Field(default_factory=dict)
     source: bool | list[str] | str = Field(default=True, alias="_source")
-    track_total_hits: bool | Annotated[int, Field(ge=0, le=2**31 - 1)] = True
+    track_total_hits: bool | Annotated[int, Field(ge=0, le=MAX_INTEGER)] = True
     why: bool = Field(default=True, description="Whether each hit carries its reasons")
 
 
-class Said(Strict):
-    phrase: Words
+class Said(StrictModel):
+    phrase: NonEmptyText
     useful: bool
     list: Literal["common", "distinct_a", "distinct_b"] | None = None
 
 
-class FeedbackBody(Strict):
+class FeedbackBody(StrictModel):
     phrases: list[Said] = Field(min_length=1, max_length=1000)
 
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def parsed(model: type[M], body: bytes) -> M:
-    """The request as the model has it; Invalid lists what does not fit."""
+def parse_body(model: type[M], body: bytes) -> M:
+    """Parse a JSON body; raise InvalidRequest that lists what does not fit the model."""
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        raise Invalid([_misfit(dict(one)) for one in error.errors(include_url=False, include_input=False)]) from None
+        errors = error.errors(include_url=False, include_input=False)
+        raise InvalidRequest([_describe_misfit(dict(details)) for details in errors]) from None
 
 
-def _misfit(one: dict[str, Any]) -> dict[str, str]:
-    at = "/".join(str(part) for part in one["loc"])
-    known = {"extra_forbidden": "not known here; /docs lists what is", "too_short": "one at least is needed"}
-    detail = known.get(str(one["type"])) or str(one["msg"]).removeprefix("Value error, ")
-    return {"at": f"/{at}" if at else "", "detail": detail}
+def _describe_misfit(details: dict[str, Any]) -> dict[str, str]:
+    path = "/".join(str(part) for part in details["loc"])
+    texts = {"extra_forbidden": "not known here; /docs lists what is", "too_short": "one at least is needed"}
+    detail = texts.get(str(details["type"])) or str(details["msg"]).removeprefix("Value error, ")
+    return {"at": f"/{path}" if path else "", "detail": detail}

@@ -1,4 +1,5 @@
-"""What answers look like: the OpenAPI description is made of these, and tests read real answers with them."""
+"""Response bodies. The OpenAPI description is built from these models, so their names are part of it; tests check real
+answers against them."""
 
 from __future__ import annotations
 
@@ -6,25 +7,27 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
+from worker.jobs.job import JobState
 
 
-class Reply(BaseModel):
+class ReplyModel(BaseModel):
+    """Base of response models."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class SideReply(Reply):
+class SideReply(ReplyModel):
     kind: Literal["document", "set", "query", "text"]
     ids: list[str]
     title: str
 
 
-class OnSide(Reply):
+class OnSide(ReplyModel):
     count: int = Field(description="How often the phrase occurs on this side")
     relevance: float = Field(description="1.0: like an average salient phrase of this side")
 
 
-class Evidence(Reply):
+class Evidence(ReplyModel):
     side: Literal["a", "b"]
     id: str
     field: str
@@ -33,14 +36,14 @@ class Evidence(Reply):
     snippet: str
 
 
-class Bridge(Reply):
+class Bridge(ReplyModel):
     id: str
     title: str
     phrases: list[str]
     share: float
 
 
-class PhraseReply(Reply):
+class PhraseReply(ReplyModel):
     phrase: str
     display: str
     score: float
@@ -68,18 +71,18 @@ class StatsReply(BaseModel):
     notes: list[str]
 
 
-class CandidateReply(Reply):
+class CandidateReply(ReplyModel):
     phrase: str
     salience: float
     margin: float
 
 
-class NoEvidence(Reply):
+class NoEvidence(ReplyModel):
     code: str
     detail: str
 
 
-class ComparisonReply(Reply):
+class ComparisonReply(ReplyModel):
     id: str
     index: str
     epoch: str
@@ -97,16 +100,16 @@ class ComparisonReply(Reply):
     graph: dict[str, Any] | None = None
 
 
-class JobReply(Reply):
+class JobReply(ReplyModel):
     id: str
-    state: State
+    state: JobState
     progress: float
     message: str | None = None
 
 
-class HitReply(Reply):
+class HitReply(ReplyModel):
     hit: str
-    state: State
+    state: JobState
     comparison: ComparisonReply | None = None
 
 
@@ -119,7 +122,7 @@ class IngestReply(JobReply):
     written: int | None = Field(default=None, description="Documents added or replaced")
 
 
-class IndexReply(Reply):
+class IndexReply(ReplyModel):
     name: str
     epoch: str
     documents: int
@@ -131,7 +134,7 @@ class IndexReply(Reply):
     settings: dict[str, Any]
 
 
-class FieldsReply(Reply):
+class FieldsReply(ReplyModel):
     """What a search calls them; null where the source has no such field."""
 
     title: str | None
@@ -140,7 +143,7 @@ class FieldsReply(Reply):
     url: str | None
 
 
-class FacetReply(Reply):
+class FacetReply(ReplyModel):
     field: str = Field(description="What terms and aggregations of a search call it")
     name: str | None = Field(description="What a side calls it (search:NAME:VALUE); null: a field of the source only")
 
@@ -150,18 +153,18 @@ class WholeIndexReply(IndexReply):
     facets: list[FacetReply] = Field(description="Of documents the caller may read, the most used first")
 
 
-class IndexesReply(Reply):
+class IndexesReply(ReplyModel):
     indexes: list[IndexReply]
 
 
-class SalientReply(Reply):
+class SalientReply(ReplyModel):
     phrase: str
     display: str
     salience: float
     count: int
 
 
-class DocumentReply(Reply):
+class DocumentReply(ReplyModel):
     index: str
     id: str
     title: str
@@ -174,35 +177,35 @@ class DocumentReply(Reply):
     salient: list[SalientReply]
 
 
-class SuggestionReply(Reply):
+class SuggestionReply(ReplyModel):
     phrase: str
     display: str
     documents: int
 
 
-class SuggestionsReply(Reply):
+class SuggestionsReply(ReplyModel):
     index: str
     suggestions: list[SuggestionReply]
 
 
-class FeedbackReply(Reply):
+class FeedbackReply(ReplyModel):
     id: str
     recorded: int
 
 
-class BriefPhrase(Reply):
+class BriefPhrase(ReplyModel):
     phrase: str
     display: str
     kind: Literal["shared", "implied", "distinct"]
     score: float | None = None
 
 
-class Hrefs(Reply):
+class Hrefs(ReplyModel):
     common: str | None = None
     distinct: str | None = None
 
 
-class WhyReply(Reply):
+class WhyReply(ReplyModel):
     state: Literal["done", "pending", "unavailable", "not-indexed", "changed"] = Field(
         description="unavailable: reasons cannot be had now; "
         "not-indexed and changed: the source of an attached index has another document than was attached"
@@ -221,7 +224,7 @@ class SearchHit(BaseModel):
     why: WhyReply | None = None
 
 
-class SearchHits(Reply):
+class SearchHits(ReplyModel):
     total: dict[str, Any]
     max_score: float | None
     hits: list[SearchHit]
@@ -235,12 +238,12 @@ class SearchReply(BaseModel):
     aggregations: dict[str, Any] | None = None
 
 
-class Misfit(Reply):
+class Misfit(ReplyModel):
     at: str
     detail: str
 
 
-class ProblemReply(Reply):
+class ProblemReply(ReplyModel):
     type: str
     title: str
     status: int
@@ -248,9 +251,9 @@ class ProblemReply(Reply):
     code: str
     errors: list[Misfit] | None = None
     id: str | None = Field(default=None, description="The job that failed")
-    state: State | None = None
+    state: JobState | None = None
 
 
-class HealthReply(Reply):
+class HealthReply(ReplyModel):
     status: Literal["ok", "unavailable"]
     checks: dict[str, str] | None = None

@@ -1,6 +1,8 @@
-"""A search body as it was written: its shape and sizes checked, its fields not yet known.
+"""A search body with its shape and sizes checked; its field names are checked later, by ``plan`` for an index of ours
+and by ``source_plan`` for an attached one.
 
-What the fields may be, the reader says: ``search_body`` for an index of ours, ``source_body`` for an attached one.
+The parser is written by hand rather than with pydantic because errors name the place in the words of the query DSL
+(``query.bool.must[0].term``), and because one request may mean the same in several shapes.
 """
 
 from __future__ import annotations
@@ -10,149 +12,221 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from indexer.errors import BadParameter
-from webapi.search.search_parts import flag, listed, object_of, only, single, text_of, whole_number
 
-MOST_HITS = 100
-MOST_OFFSET = 10_000
-MOST_BUCKETS = 1000
-MOST_AGGREGATIONS = 20
-_TOP = frozenset(
+MAX_HITS = 100
+MAX_OFFSET = 10_000
+MAX_BUCKETS = 1000
+MAX_AGGREGATIONS = 20
+MAX_FRAGMENTS = 10
+MAX_INTEGER = 2**31 - 1
+_BODY_NAMES = frozenset(
     {"query", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits", "why"}
 )
-_INTERVALS = ("calendar_interval", "fixed_interval")
+_INTERVAL_KINDS = ("calendar_interval", "fixed_interval")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TermsAggregation:
+    """Counts of the values of a field."""
+
     field: str
     size: int
-    at: str
-    """Where it stands in the body."""
+    path: str
+    """Where it is in the body, for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class DateHistogramAggregation:
+    """Counts of documents by date."""
+
     field: str
-    unit: Literal["calendar_interval", "fixed_interval"]
-    width: str
-    least: int
+    interval_kind: Literal["calendar_interval", "fixed_interval"]
+    interval: str
+    min_doc_count: int
     """Buckets with fewer documents are left out; 0 fills the gaps."""
-    at: str
+    path: str
+    """Where it is in the body, for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
+    """Fragments to cut from each field, and the tags around a matching word."""
+
     fields: Mapping[str, int]
-    """Name -> fragments at most."""
-    before: str = "<em>"
-    after: str = "</em>"
+    """The largest number of fragments by field."""
+    pre_tag: str = "<em>"
+    post_tag: str = "</em>"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedSearchBody:
+    """The parts of a search body, with defaults filled in."""
+
     query: object | None
+    """Not parsed yet."""
     offset: int
     size: int
     sort: tuple[tuple[str, str], ...]
-    """Name, and asc or desc."""
+    """Pairs of a name and ``asc`` or ``desc``."""
     highlight: Highlight | None
-    aggregations: Mapping[str, Terms | Histogram]
-    source: frozenset[str] | bool
-    why: bool
+    aggregations: Mapping[str, TermsAggregation | DateHistogramAggregation]
+    source_filter: frozenset[str] | bool
+    """Fields to return, or whether to return any."""
+    with_why: bool
+    """Whether hits carry their reasons."""
 
 
-def read_asked(body: object) -> Asked:
-    """BadParameter names what is not allowed and where."""
-    whole = object_of(body, "the body")
-    only(whole, _TOP, "the body")
-    _check_total(whole.get("track_total_hits", True))
-    return Asked(
-        query=object_of(whole["query"], "query") if "query" in whole else None,
-        offset=whole_number(whole.get("from", 0), "from", 0, MOST_OFFSET),
-        size=whole_number(whole.get("size", 10), "size", 0, MOST_HITS),
-        sort=tuple(_order(one) for one in listed(whole.get("sort", []))),
-        highlight=_highlight(whole["highlight"]) if "highlight" in whole else None,
-        aggregations=_aggregations(whole),
-        source=_source(whole.get("_source", True)),
-        why=flag(whole.get("why", True), "why"),
+def parse_search_body(body: object) -> ParsedSearchBody:
+    """Parse a search body; raise BadParameter that names what is not allowed and where."""
+    parts = require_object(body, "the body")
+    reject_unknown_names(parts, _BODY_NAMES, "the body")
+    _check_track_total_hits(parts.get("track_total_hits", True))
+    return ParsedSearchBody(
+        query=require_object(parts["query"], "query") if "query" in parts else None,
+        offset=require_integer(parts.get("from", 0), "from", 0, MAX_OFFSET),
+        size=require_integer(parts.get("size", 10), "size", 0, MAX_HITS),
+        sort=tuple(_parse_sort_key(key) for key in to_list(parts.get("sort", []))),
+        highlight=_parse_highlight(parts["highlight"]) if "highlight" in parts else None,
+        aggregations=_parse_aggregations(parts),
+        source_filter=_parse_source_filter(parts.get("_source", True)),
+        with_why=require_flag(parts.get("why", True), "why"),
     )
 
 
-def _order(written: object) -> tuple[str, str]:
-    name, order = (written, None) if isinstance(written, str) else single(written, "sort")
+def _parse_sort_key(value: object) -> tuple[str, str]:
+    name, order = (value, None) if isinstance(value, str) else require_single_entry(value, "sort")
     if isinstance(order, Mapping):
-        only(order, frozenset({"order"}), f"sort.{name}")
+        reject_unknown_names(order, frozenset({"order"}), f"sort.{name}")
         order = order.get("order")
     if order not in (None, "asc", "desc"):
         raise BadParameter(f"sort by {name[:80]!r} {str(order)[:80]} is not allowed", fix="use asc or desc")
     return name, order or ("desc" if name == "_score" else "asc")
 
 
-def _highlight(written: object) -> Highlight:
-    options = object_of(written, "highlight")
-    only(options, frozenset({"fields", "pre_tags", "post_tags", "number_of_fragments"}), "highlight")
-    usual = whole_number(options.get("number_of_fragments", 3), "highlight.number_of_fragments", 1, 10)
+def _parse_highlight(value: object) -> Highlight:
+    options = require_object(value, "highlight")
+    reject_unknown_names(options, frozenset({"fields", "pre_tags", "post_tags", "number_of_fragments"}), "highlight")
+    default = _parse_fragments(options.get("number_of_fragments", 3), "highlight")
     fields: dict[str, int] = {}
-    for name, own in object_of(options.get("fields", {}), "highlight.fields").items():
-        at = f"highlight.fields.{name[:80]}"
-        only(object_of(own, at), frozenset({"number_of_fragments"}), at)
-        fields[name] = whole_number(own.get("number_of_fragments", usual), f"{at}.number_of_fragments", 1, 10)
-    before, after = (
-        _tag(options.get(name, usual), name) for name, usual in (("pre_tags", "<em>"), ("post_tags", "</em>"))
-    )
-    return Highlight(fields, before, after)
+    for name, field_options in require_object(options.get("fields", {}), "highlight.fields").items():
+        path = f"highlight.fields.{name[:80]}"
+        reject_unknown_names(require_object(field_options, path), frozenset({"number_of_fragments"}), path)
+        fields[name] = _parse_fragments(field_options.get("number_of_fragments", default), path)
+    pre_tag = _parse_tag(options.get("pre_tags", "<em>"), "pre_tags")
+    return Highlight(fields, pre_tag, _parse_tag(options.get("post_tags", "</em>"), "post_tags"))
 
 
-def _tag(written: object, name: str) -> str:
-    tags = listed(written)
+def _parse_fragments(value: object, path: str) -> int:
+    return require_integer(value, f"{path}.number_of_fragments", 1, MAX_FRAGMENTS)
+
+
+def _parse_tag(value: object, name: str) -> str:
+    tags = to_list(value)
     if len(tags) != 1:
         raise BadParameter(f"highlight.{name} must hold one tag")
-    return text_of(tags[0], f"highlight.{name}")
+    return require_text(tags[0], f"highlight.{name}")
 
 
-def _aggregations(whole: Mapping[str, Any]) -> dict[str, Terms | Histogram]:
-    if "aggs" in whole and "aggregations" in whole:
+def _parse_aggregations(parts: Mapping[str, Any]) -> dict[str, TermsAggregation | DateHistogramAggregation]:
+    if "aggs" in parts and "aggregations" in parts:
         raise BadParameter("aggs and aggregations are the same", fix="give one of them")
-    written = object_of(whole.get("aggs", whole.get("aggregations", {})), "aggs")
-    if len(written) > MOST_AGGREGATIONS:
-        raise BadParameter(f"{len(written)} aggregations are too many", fix=f"use {MOST_AGGREGATIONS} at most")
-    return {name: _aggregation(one, f"aggs.{name[:80]}") for name, one in written.items()}
+    aggregations = require_object(parts.get("aggs", parts.get("aggregations", {})), "aggs")
+    if len(aggregations) > MAX_AGGREGATIONS:
+        raise BadParameter(f"{len(aggregations)} aggregations are too many", fix=f"use {MAX_AGGREGATIONS} at most")
+    return {name: _parse_aggregation(value, f"aggs.{name[:80]}") for name, value in aggregations.items()}
 
 
-def _aggregation(written: object, at: str) -> Terms | Histogram:
-    kind, content = single(written, at)
-    at = f"{at}.{kind[:80]}"
+def _parse_aggregation(value: object, path: str) -> TermsAggregation | DateHistogramAggregation:
+    kind, content = require_single_entry(value, path)
+    path = f"{path}.{kind[:80]}"
     if kind not in ("terms", "date_histogram"):
-        raise BadParameter(f"{at} is not allowed", fix="use terms or date_histogram")
-    options = object_of(content, at)
-    name = text_of(options.get("field"), f"{at}.field")
+        raise BadParameter(f"{path} is not allowed", fix="use terms or date_histogram")
+    options = require_object(content, path)
+    field = require_text(options.get("field"), f"{path}.field")
     if kind == "date_histogram":
-        return _histogram(name, options, at)
-    only(options, frozenset({"field", "size"}), at)
-    return Terms(name, whole_number(options.get("size", 10), f"{at}.size", 1, MOST_BUCKETS), at)
+        return _parse_histogram(field, options, path)
+    reject_unknown_names(options, frozenset({"field", "size"}), path)
+    return TermsAggregation(field, require_integer(options.get("size", 10), f"{path}.size", 1, MAX_BUCKETS), path)
 
 
-def _histogram(name: str, options: Mapping[str, Any], at: str) -> Histogram:
-    only(options, frozenset({"field", "min_doc_count", *_INTERVALS}), at)
+def _parse_histogram(field: str, options: Mapping[str, Any], path: str) -> DateHistogramAggregation:
+    reject_unknown_names(options, frozenset({"field", "min_doc_count", *_INTERVAL_KINDS}), path)
     if (options.get("calendar_interval") is None) == (options.get("fixed_interval") is None):
-        raise BadParameter(f"{at} needs calendar_interval or fixed_interval")
-    unit: Literal["calendar_interval", "fixed_interval"] = (
+        raise BadParameter(f"{path} needs calendar_interval or fixed_interval")
+    kind: Literal["calendar_interval", "fixed_interval"] = (
         "calendar_interval" if options.get("fixed_interval") is None else "fixed_interval"
     )
-    least = whole_number(options.get("min_doc_count", 0), f"{at}.min_doc_count", 0, 2**31 - 1)
-    return Histogram(name, unit, text_of(options[unit], f"{at}.{unit}"), least, at)
+    min_doc_count = require_integer(options.get("min_doc_count", 0), f"{path}.min_doc_count", 0, MAX_INTEGER)
+    return DateHistogramAggregation(field, kind, require_text(options[kind], f"{path}.{kind}"), min_doc_count, path)
 
 
-def _source(written: object) -> frozenset[str] | bool:
-    if isinstance(written, bool):
-        return written
-    names = listed(written)
+def _parse_source_filter(value: object) -> frozenset[str] | bool:
+    if isinstance(value, bool):
+        return value
+    names = to_list(value)
     if not all(isinstance(name, str) for name in names):
         raise BadParameter("_source must be true, false or a list of fields")
     return frozenset(str(name) for name in names)
 
 
-def _check_total(written: object) -> None:
-    """Hits are always counted in full, which is what either way of asking allows."""
-    if not isinstance(written, bool):
-        whole_number(written, "track_total_hits", 0, 2**31 - 1)
+def _check_track_total_hits(value: object) -> None:
+    """Raise BadParameter unless it is a flag or a number; either is honoured, as all hits are always counted."""
+    if not isinstance(value, bool):
+        require_integer(value, "track_total_hits", 0, MAX_INTEGER)
+
+
+# Parts of a body. ``path`` is where the value is in the body; BadParameter names it.
+
+
+def require_object(value: object, path: str) -> Mapping[str, Any]:
+    """Return the value if it is an object; raise BadParameter otherwise."""
+    if not isinstance(value, Mapping):
+        raise BadParameter(f"{path[:200]} must be an object")
+    return value
+
+
+def require_single_entry(value: object, path: str) -> tuple[str, Any]:
+    """Return the name and the content of an object with one entry; raise BadParameter otherwise."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise BadParameter(f"{path[:200]} must be an object with one name in it")
+    name, content = next(iter(value.items()))
+    return str(name), content
+
+
+def to_list(value: object) -> list[object]:
+    """Return the value if it is a list, else a list of it."""
+    return value if isinstance(value, list) else [value]
+
+
+def reject_unknown_names(value: Mapping[str, Any], allowed: frozenset[str], path: str) -> None:
+    """Raise BadParameter if an object has a name that is not allowed."""
+    unknown = sorted(set(value) - allowed)
+    if unknown:
+        fix = f"use {', '.join(sorted(allowed))}" if allowed else "leave it empty"
+        raise BadParameter(f"{path[:200]}: {unknown[0][:80]!r} is not allowed", fix=fix)
+
+
+def require_integer(value: object, path: str, minimum: int, maximum: int) -> int:
+    """Return the value if it is a whole number in the range; raise BadParameter otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise BadParameter(f"{path[:200]} must be a whole number from {minimum} to {maximum}")
+    return value
+
+
+def require_text(value: object, path: str) -> str:
+    """Return the value if it is text; raise BadParameter otherwise."""
+    if not isinstance(value, str):
+        raise BadParameter(f"{path[:200]} must be text")
+    return value
+
+
+def require_flag(value: object, path: str) -> bool:
+    """Return the value if it is a boolean; raise BadParameter otherwise."""
+    if not isinstance(value, bool):
+        raise BadParameter(f"{path[:200]} must be true or false")
+    return value
+
+
+def parse_facet_field(field: str) -> str:
+    """Return the facet that a field means: ``facets.source`` and ``source.keyword`` are ``source``."""
+    return field.removeprefix("facets.").removesuffix(".keyword")

@@ -5,57 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.documents import AnalysedDocument
-from indexer.text.tokenizer import locate, occurrences
+from indexer.text.phrase_search import find_occurrences, locate_phrase
 from webapi.search.body import Highlight
+from worker.answer.snippets import find_snippet_bounds
 
-_AROUND = 60
-"""Characters of a fragment on either side of its first word."""
-Span = tuple[int, int]
-
-
-def highlights(analysed: AnalysedDocument, words: Sequence[str], how: Highlight) -> dict[str, list[str]]:
-    """The first fragments of each field; a field in which nothing is found is left out."""
-    spots = sorted({spot for word in set(words) for spot in occurrences(word, analysed.tokens)})
-    found: dict[str, list[Span]] = {}
-    for name, start, end in locate(analysed.document, spots, 1):
-        found.setdefault(name, []).append((start, end))
-    out = {}
-    for name, most in how.fields.items():
-        if name in found:
-            out[name] = _fragments(getattr(analysed.document, name), found[name], how, most)
-    return out
+CharSpan = tuple[int, int]
+"""Start and end, in characters."""
 
 
-def _fragments(text: str, spans: Sequence[Span], how: Highlight, most: int) -> list[str]:
-    out: list[str] = []
-    shown = 0
+def build_highlights(analysed: AnalysedDocument, words: Sequence[str], highlight: Highlight) -> dict[str, list[str]]:
+    """Return the first fragments of each field that holds one of the words (lemmas)."""
+    positions = sorted({position for word in set(words) for position in find_occurrences(word, analysed.tokens)})
+    spans: dict[str, list[CharSpan]] = {}
+    for name, start, end in locate_phrase(analysed.document, positions, 1):
+        spans.setdefault(name, []).append((start, end))
+    return {
+        name: _cut_fragments(getattr(analysed.document, name), spans[name], highlight, max_fragments)
+        for name, max_fragments in highlight.fields.items()
+        if name in spans
+    }
+
+
+def _cut_fragments(text: str, spans: Sequence[CharSpan], highlight: Highlight, max_fragments: int) -> list[str]:
+    fragments: list[str] = []
+    end_of_last = 0
     for start, end in spans:
-        if start < shown:
+        if start < end_of_last:
             continue
-        if len(out) == most:
+        if len(fragments) == max_fragments:
             break
-        left, shown = _cut(text, start, end, shown)
-        inside = [span for span in spans if left <= span[0] and span[1] <= shown]
-        out.append(_marked(text, left, shown, inside, how))
-    return out
+        left, end_of_last = find_snippet_bounds(text, start, end, end_of_last)
+        inside = [span for span in spans if left <= span[0] and span[1] <= end_of_last]
+        fragments.append(_mark_words(text, left, end_of_last, inside, highlight))
+    return fragments
 
 
-def _cut(text: str, start: int, end: int, earlier: int) -> Span:
-    """Where a fragment begins and ends: at white space, and not within the one before it."""
-    left, right = max(earlier, start - _AROUND), min(len(text), end + _AROUND)
-    if left > earlier:
-        space = text.find(" ", left, start)
-        left = space + 1 if space >= 0 else start
-    if right < len(text):
-        space = text.rfind(" ", end, right)
-        right = space if space >= 0 else end
-    return left, right
-
-
-def _marked(text: str, left: int, right: int, spans: Sequence[Span], how: Highlight) -> str:
-    parts, at = [], left
+def _mark_words(text: str, left: int, right: int, spans: Sequence[CharSpan], highlight: Highlight) -> str:
+    parts, position = [], left
     for start, end in spans:
-        if start >= at:
-            parts += [text[at:start], how.before, text[start:end], how.after]
-            at = end
-    return " ".join("".join([*parts, text[at:right]]).split())
+        if start >= position:
+            parts += [text[position:start], highlight.pre_tag, text[start:end], highlight.post_tag]
+            position = end
+    return " ".join("".join([*parts, text[position:right]]).split())

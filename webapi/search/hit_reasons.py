@@ -1,4 +1,4 @@
-"""Why each hit is on the page: phrases it shares with the query, phrases that set it apart from the rest."""
+"""The ``why`` of each hit: phrases it shares with the query, and phrases that set it apart from the other hits."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from indexer.documents import PAIR, AnalysedDocument
-from indexer.engines.base import Hit
-from indexer.engines.lazy_documents import weighed
+from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
+from indexer.engines.lazy_documents import get_phrase_salience
+from indexer.engines.search_types import Hit
 from indexer.errors import StoreUnavailable, TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.model.phrase_model import PhraseModel
 from indexer.settings import Settings
-from webapi.auth.gate import require
-from webapi.http.problems import told, told_of
+from webapi.auth.gate import require_scope
+from webapi.http.problems import public_failure_message, public_message
 from worker.access import Caller
-from worker.explain.text.spans import Spans
-from worker.jobs.job import OPEN
-from worker.jobs.payloads import Against, AskedPage, part_id
+from worker.explain.text.spans import DocumentSpans
+from worker.jobs.job import OPEN_STATES
+from worker.jobs.payloads import Against, PageRequest, make_part_id
 from worker.json_bytes import loads
-from worker.phrasing.display_form import Speller
-from worker.service.gateway import Desk, Look, Ticket
+from worker.phrasing.display_form import DisplayForms
+from worker.service.gateway import JobGateway, JobView, Submission
 
 log = logging.getLogger(__name__)
 
-_SHOWN = 3
-_LISTS: Mapping[str, tuple[Against, str]] = {"common": ("query", "common"), "distinct": ("page", "distinct_a")}
-"""What is shown -> which page it comes from, and which list of its comparisons."""
+_MAX_PHRASES = 3
+_LIST_SOURCES: Mapping[str, tuple[Against, str]] = {"common": ("query", "common"), "distinct": ("page", "distinct_a")}
+"""For each list of a ``why``: what the hits are compared against, and the list of the comparison to take."""
 
 
-class Words(NamedTuple):
+class QueryWords(NamedTuple):
     """All words that are searched for."""
 
     text: str
@@ -40,8 +40,8 @@ class Words(NamedTuple):
     lemmas: Sequence[str]
 
 
-def check_page(size: int, settings: Settings) -> None:
-    """Raises TooLarge for more hits than are explained at once."""
+def check_page_size(size: int, settings: Settings) -> None:
+    """Raise TooLarge for more hits than are explained at once."""
     if size > settings.max_hits:
         raise TooLarge(
             f"reasons for {size} hits are above the limit of {settings.max_hits}",
@@ -49,139 +49,155 @@ def check_page(size: int, settings: Settings) -> None:
         )
 
 
-def explain_page(
-    desk: Desk, index: str, words: Words, hits: Sequence[Hit], caller: Caller, wait: float
+def explain_hits(
+    gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait: float
 ) -> list[dict[str, Any]]:
-    """One ``why`` for each hit; never later than ``wait`` seconds. What is not ready by then, or cannot be had at all,
-    is provisional: hits without reasons are better than no hits."""
-    require(caller, "compare")
-    model = desk.service.library.current(index).model
-    asked: dict[str, _List] = {}
-    for name, (against, _) in _LISTS.items():
-        gone = _store_gone(asked)
-        asked[name] = _List(trouble=gone) if gone else _hand_in(desk, index, words.text, hits, against, caller)
+    """Return one ``why`` for each hit, after at most ``wait`` seconds; raise Forbidden without the scope.
+
+    Lists that are not ready by then, or cannot be computed, are provisional: hits without reasons are better than no
+    hits.
+    """
+    require_scope(caller, "compare")
+    model = gateway.catalog.open_reader(index).model
+    submitted: dict[str, _PageState] = {}
+    for name, (against, _) in _LIST_SOURCES.items():
+        problem = _find_store_problem(submitted)
+        submitted[name] = (
+            _PageState(problem=problem) if problem else _submit_page(gateway, index, words.text, hits, against, caller)
+        )
     deadline = time.monotonic() + wait
-    lists: dict[str, _List] = {}
-    for name, one in asked.items():
-        gone = _store_gone({**asked, **lists})
-        lists[name] = replace(one, trouble=gone) if gone else _collect(desk, one, caller, deadline)
-    rough = _provisional([hit.document for hit in hits], words.lemmas, model, caller)
-    return [_why(n, hit.id, lists, rough[n]) for n, hit in enumerate(hits)]
+    pages: dict[str, _PageState] = {}
+    for name, page in submitted.items():
+        problem = _find_store_problem({**submitted, **pages})
+        pages[name] = replace(page, problem=problem) if problem else _wait_for_page(gateway, page, caller, deadline)
+    provisional = _build_provisional([hit.document for hit in hits], words.lemmas, model, caller)
+    return [_build_why(position, hit.id, pages, provisional[position]) for position, hit in enumerate(hits)]
 
 
 @dataclass(frozen=True, slots=True)
-class _List:
-    """Where one of the lists stands, for all hits."""
+class _PageState:
+    """The state of the job that computes one list for all hits."""
 
-    page: str | None = None
-    """The page it comes from; None where there is none to come."""
-    ready: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Hit -> its comparison."""
-    trouble: Mapping[str, str] = field(default_factory=dict)
-    """``code`` and ``detail`` of the reason why no more will come."""
-
-
-def _store_gone(lists: Mapping[str, _List]) -> Mapping[str, str]:
-    """The trouble of one of the lists, if it is that the store does not answer: nobody waits for that twice."""
-    found = (one.trouble for one in lists.values() if one.trouble.get("code") == StoreUnavailable.code)
-    return next(found, {})
+    job_id: str | None = None
+    """None where nothing was submitted."""
+    comparisons: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Finished comparisons by hit."""
+    problem: Mapping[str, str] = field(default_factory=dict)
+    """``code`` and ``detail`` of the reason why no more comparisons will come."""
 
 
-def _hand_in(desk: Desk, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller) -> _List:
+def _find_store_problem(pages: Mapping[str, _PageState]) -> Mapping[str, str]:
+    """Return the problem of a page that failed because the store does not answer, so that nobody waits for it twice."""
+    problems = (page.problem for page in pages.values() if page.problem.get("code") == StoreUnavailable.code)
+    return next(problems, {})
+
+
+def _submit_page(
+    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller
+) -> _PageState:
     if (against == "query" and not text) or (against == "page" and len(hits) < 2) or not hits:
-        return _List()  # there is nothing to compare with
+        return _PageState()  # there is nothing to compare with
     ids = tuple(hit.id for hit in hits)
-    asked = AskedPage(index, ids, against, text or None, None, caller.groups)
+    request = PageRequest(index, ids, against, text or None, None, caller.groups)
     try:
-        return _List(desk.ask_page(asked, caller).id)
+        return _PageState(gateway.submit_page(request, caller).id)
     except UnknownDocument:
-        return _List()  # a hit was deleted or closed this very moment
+        return _PageState()  # a hit was deleted or hidden from the caller since the search
     except Unavailable as error:
-        return _List(trouble=_trouble(error.code, told(error)))
+        return _PageState(problem=_log_problem(error.code, public_message(error)))
 
 
-def _collect(desk: Desk, asked: _List, caller: Caller, deadline: float) -> _List:
-    """What is ready of it at the deadline."""
-    if asked.page is None:
-        return asked
+def _wait_for_page(gateway: JobGateway, page: _PageState, caller: Caller, deadline: float) -> _PageState:
+    """Return the page as it is once its job has ended, or at the deadline."""
+    if page.job_id is None:
+        return page
     try:
-        look = desk.wait(Ticket(asked.page, new=True), caller, max(0.0, deadline - time.monotonic()))
-        return replace(asked, ready=_comparisons(desk, look, caller), trouble=_ended(look))
-    except (Unavailable, UnknownJob) as error:  # one that names what was closed this very moment is unknown
-        return replace(asked, trouble=_trouble(error.code, told(error)))
+        view = gateway.wait(Submission(page.job_id, created=True), caller, max(0.0, deadline - time.monotonic()))
+        comparisons = _get_comparisons(gateway, view, caller)
+        return replace(page, comparisons=comparisons, problem=_find_end_problem(view))
+    except (Unavailable, UnknownJob) as error:  # unknown: it names a document that was hidden from the caller since
+        return replace(page, problem=_log_problem(error.code, public_message(error)))
 
 
-def _comparisons(desk: Desk, look: Look, caller: Caller) -> dict[str, Mapping[str, Any]]:
-    """What is ready, by hit."""
-    if look.kept is not None:
-        entries = loads(look.kept.answer.body)["explanations"]
+def _get_comparisons(gateway: JobGateway, view: JobView, caller: Caller) -> dict[str, Mapping[str, Any]]:
+    """Return the finished comparisons by hit."""
+    if view.answer is not None:
+        entries = loads(view.answer.stored.body)["explanations"]
         return {entry["hit"]: entry["comparison"] for entry in entries if entry["comparison"] is not None}
-    if look.job.state not in OPEN:
+    if view.job.state not in OPEN_STATES:
         return {}
-    return {hit: loads(body) for hit, body in desk.ready(look.job.id, caller).items()}
+    return {hit: loads(body) for hit, body in gateway.get_ready_parts(view.job.id, caller).items()}
 
 
-def _ended(look: Look) -> Mapping[str, str]:
-    """Why a page ended without an answer, if it did."""
-    job = look.job
-    if look.kept is not None or job.state in OPEN:
+def _find_end_problem(view: JobView) -> Mapping[str, str]:
+    """Return why a job ended without an answer, or nothing if it did not."""
+    job = view.job
+    if view.answer is not None or job.state in OPEN_STATES:
         return {}
     if job.failure is not None:
-        return _trouble(job.failure.code, told_of(job.failure))
-    return _trouble(job.state, f"the job was {job.state}; search again")
+        return _log_problem(job.failure.code, public_failure_message(job.failure))
+    return _log_problem(job.state, f"the job was {job.state}; search again")
 
 
-def _trouble(code: str, detail: str) -> Mapping[str, str]:
+def _log_problem(code: str, detail: str) -> Mapping[str, str]:
     log.warning("a page is shown without reasons: %s: %s", code, detail)
     return {"code": code, "detail": detail}
 
 
-def _why(
-    position: int, hit: str, lists: Mapping[str, _List], rough: Mapping[str, list[dict[str, Any]]]
+def _build_why(
+    position: int,
+    hit: str,
+    pages: Mapping[str, _PageState],
+    provisional: Mapping[str, list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    missing: list[_List] = []
-    for name, (_, wanted) in _LISTS.items():
-        comparison = lists[name].ready.get(hit)
+    lists: dict[str, Any] = {}
+    missing: list[_PageState] = []
+    for name, (_, comparison_list) in _LIST_SOURCES.items():
+        comparison = pages[name].comparisons.get(hit)
         if comparison is not None:
-            shown[name] = [_brief(entry) for entry in comparison[wanted][:_SHOWN]]
+            lists[name] = [_shorten_entry(entry) for entry in comparison[comparison_list][:_MAX_PHRASES]]
         else:
-            shown[name] = rough[name]
-            missing.append(lists[name])
-    pages = {name: one.page for name, one in lists.items() if one.page is not None}
-    shown["href"] = {name: f"/v1/comparisons/{part_id(page, position)}" for name, page in pages.items()}
-    return {**_state(missing), **shown}
+            lists[name] = provisional[name]
+            missing.append(pages[name])
+    job_ids = {name: page.job_id for name, page in pages.items() if page.job_id is not None}
+    href = {name: f"/v1/comparisons/{make_part_id(job_id, position)}" for name, job_id in job_ids.items()}
+    return {**_build_state(missing), **lists, "href": href}
 
 
-def _state(missing: Sequence[_List]) -> dict[str, Any]:
-    """Of a hit that lacks these lists."""
-    trouble = next((one.trouble for one in missing if one.trouble), None)
-    if trouble:
-        return {"state": "unavailable", **trouble, "provisional": True}
-    if any(one.page is not None for one in missing):
+def _build_state(missing: Sequence[_PageState]) -> dict[str, Any]:
+    """Return the state of a hit whose lists from these pages are missing."""
+    problem = next((page.problem for page in missing if page.problem), None)
+    if problem:
+        return {"state": "unavailable", **problem, "provisional": True}
+    if any(page.job_id is not None for page in missing):
         return {"state": "pending", "provisional": True}
     return {"state": "done"}
 
 
-def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _shorten_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in ("phrase", "display", "score", "kind") if name in entry}
 
 
-def _provisional(
+def _build_provisional(
     documents: Sequence[AnalysedDocument], query: Sequence[str], model: PhraseModel, caller: Caller
 ) -> list[dict[str, list[dict[str, Any]]]]:
-    """By containment alone: salient phrases that hold a word of the query; salient phrases no other hit has."""
+    """Return lists by containment alone: salient phrases with a word of the query; salient phrases no other hit has."""
     words = set(query)
-    salient = [[phrase for phrase, _ in weighed(document.salient)] for document in documents]
-    held = Counter(phrase for phrases in salient for phrase in set(phrases))
-    out = []
+    salient = [[phrase for phrase, _ in get_phrase_salience(document.salient)] for document in documents]
+    hit_counts = Counter(phrase for phrases in salient for phrase in set(phrases))
+    lists = []
     for document, phrases in zip(documents, salient, strict=True):
-        common = [p for p in phrases if words.intersection(p.replace(PAIR, " ").split())]
-        distinct = [p for p in phrases if held[p] == 1 and p not in common]
-        speller = Speller([Spans(document)], model, caller.groups)
-        out.append({"common": _rough(common, "shared", speller), "distinct": _rough(distinct, "distinct", speller)})
-    return out
+        common = [p for p in phrases if words.intersection(p.replace(PAIR_SEPARATOR, " ").split())]
+        distinct = [p for p in phrases if hit_counts[p] == 1 and p not in common]
+        forms = DisplayForms([DocumentSpans(document)], model, caller.groups)
+        lists.append(
+            {
+                "common": _build_provisional_entries(common, "shared", forms),
+                "distinct": _build_provisional_entries(distinct, "distinct", forms),
+            }
+        )
+    return lists
 
 
-def _rough(phrases: Sequence[str], kind: str, speller: Speller) -> list[dict[str, Any]]:
-    return [{"phrase": p, "display": speller.display(p), "kind": kind} for p in phrases[:_SHOWN]]
+def _build_provisional_entries(phrases: Sequence[str], kind: str, forms: DisplayForms) -> list[dict[str, Any]]:
+    return [{"phrase": p, "display": forms.find(p), "kind": kind} for p in phrases[:_MAX_PHRASES]]

@@ -1,107 +1,130 @@
-"""The parts of a search body as OpenAPI describes them; they hold each other, so they are written by hand."""
+"""The OpenAPI schemas of a search body's parts, written by hand because queries contain queries in several shapes,
+which pydantic models do not describe."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from webapi.search.body import MOST_BUCKETS
+from webapi.search.body import MAX_AGGREGATIONS, MAX_BUCKETS, MAX_FRAGMENTS, MAX_INTEGER
+from webapi.search.query_parser import MAX_CLAUSES
 
 Schema = dict[str, Any]
-_QUERY: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}
-_NAME: Final[Schema] = {"type": "string"}
-_WORDS: Final[Schema] = {"type": "string", "pattern": r"\S"}
-OWN: Final = "x-own-names"
-"""What stands here in an index of our own; the source of an attached index has other names for its fields."""
-_TEXTS: Final = ["title", "text"]
-_TEXT_FIELD: Final[Schema] = {"type": "string", OWN: _TEXTS}
-_DATE: Final[Schema] = {"type": "string", "examples": ["2011-03-11", "2011-03", "2011-03-11T09:00:00"]}
-_FRAGMENTS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 10}
-_ORDER: Final[Schema] = {"enum": ["asc", "desc"]}
+_QUERY_REFERENCE: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}
+_NAME_SCHEMA: Final[Schema] = {"type": "string"}
+_WORDS_SCHEMA: Final[Schema] = {"type": "string", "pattern": r"\S"}
+OWN_NAMES_KEY: Final = "x-own-names"
+"""Lists the names allowed here in an index of ours; the source of an attached index has names of its own."""
+_TEXT_FIELDS: Final = ["title", "text"]
+_TEXT_FIELD: Final[Schema] = {"type": "string", OWN_NAMES_KEY: _TEXT_FIELDS}
+_DATE_SCHEMA: Final[Schema] = {"type": "string", "examples": ["2011-03-11", "2011-03", "2011-03-11T09:00:00"]}
+_FRAGMENTS_SCHEMA: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": MAX_FRAGMENTS}
+_ORDER_SCHEMA: Final[Schema] = {"enum": ["asc", "desc"]}
 _SORT_KEYS: Final = ["_score", "date", "id"]
 
 
-def _object(properties: Schema, required: tuple[str, ...] = (), **more: Any) -> Schema:
+def _make_object(properties: Schema, required: tuple[str, ...] = (), **more: Any) -> Schema:
     out: Schema = {"type": "object", "properties": properties, "additionalProperties": False, **more}
     return out | {"required": list(required)} if required else out
 
 
-def _one_of_these(properties: Schema) -> Schema:
-    return _object(properties, minProperties=1, maxProperties=1)
+def _make_single_choice(properties: Schema) -> Schema:
+    return _make_object(properties, minProperties=1, maxProperties=1)
 
 
-def _one_field(own: list[str], content: Schema) -> Schema:
-    """One name of a field, and what is said of it."""
-    return {"type": "object", "additionalProperties": content, "minProperties": 1, "maxProperties": 1, OWN: own}
+def _make_single_field(own: list[str], content: Schema) -> Schema:
+    """Return the schema of an object with one field; ``own`` are its possible names in an index of ours."""
+    return {
+        "type": "object",
+        "additionalProperties": content,
+        "minProperties": 1,
+        "maxProperties": 1,
+        OWN_NAMES_KEY: own,
+    }
 
 
-def _several(one: Schema) -> Schema:
-    return {"anyOf": [one, {"type": "array", "items": one}]}
+def _make_one_or_list(item: Schema) -> Schema:
+    return {"anyOf": [item, {"type": "array", "items": item}]}
 
 
-_MATCH: Final = {"query": _WORDS, "operator": {"enum": ["or", "and"]}, "_name": _NAME}
-_MATCH_FIELD: Final[Schema] = {"anyOf": [_WORDS, _object(_MATCH, ("query",))]}
+_MATCH: Final = {"query": _WORDS_SCHEMA, "operator": {"enum": ["or", "and"]}, "_name": _NAME_SCHEMA}
+_MATCH_FIELD: Final[Schema] = {"anyOf": [_WORDS_SCHEMA, _make_object(_MATCH, ("query",))]}
 _FACET: Final[Schema] = {"type": "object", "minProperties": 1, "maxProperties": 1}
-SEARCH_QUERY: Final[Schema] = _one_of_these(
+SEARCH_QUERY: Final[Schema] = _make_single_choice(
     {
-        "match": _one_field(_TEXTS, _MATCH_FIELD),
-        "multi_match": _object({**_MATCH, "fields": {"type": "array", "items": _TEXT_FIELD}}, ("query",)),
-        "match_all": _object({}),
+        "match": _make_single_field(_TEXT_FIELDS, _MATCH_FIELD),
+        "multi_match": _make_object({**_MATCH, "fields": {"type": "array", "items": _TEXT_FIELD}}, ("query",)),
+        "match_all": _make_object({}),
         "term": _FACET | {"additionalProperties": {"type": "string"}, "examples": [{"source": "BBC"}]},
         "terms": _FACET
         | {
             "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
             "examples": [{"source": ["BBC", "CNN"]}],
         },
-        "range": _one_field(["date"], _object({"gte": _DATE, "gt": _DATE, "lte": _DATE, "lt": _DATE, "_name": _NAME})),
-        "bool": _object(
+        "range": _make_single_field(
+            ["date"],
+            _make_object(
+                {
+                    "gte": _DATE_SCHEMA,
+                    "gt": _DATE_SCHEMA,
+                    "lte": _DATE_SCHEMA,
+                    "lt": _DATE_SCHEMA,
+                    "_name": _NAME_SCHEMA,
+                }
+            ),
+        ),
+        "bool": _make_object(
             {
-                "must": _several(_QUERY),
-                "should": _several(_QUERY),
-                "filter": _several(_QUERY),
-                "must_not": _several(_QUERY),
-                "minimum_should_match": {"type": "integer", "minimum": 0, "maximum": 100},
-                "_name": _NAME,
+                "must": _make_one_or_list(_QUERY_REFERENCE),
+                "should": _make_one_or_list(_QUERY_REFERENCE),
+                "filter": _make_one_or_list(_QUERY_REFERENCE),
+                "must_not": _make_one_or_list(_QUERY_REFERENCE),
+                "minimum_should_match": {"type": "integer", "minimum": 0, "maximum": MAX_CLAUSES},
+                "_name": _NAME_SCHEMA,
             }
         ),
     }
 )
 _SORT: Final[Schema] = {
     "anyOf": [
-        {"type": "string", OWN: _SORT_KEYS},
-        _one_field(_SORT_KEYS, {"anyOf": [_ORDER, _object({"order": _ORDER})]}),
+        {"type": "string", OWN_NAMES_KEY: _SORT_KEYS},
+        _make_single_field(_SORT_KEYS, {"anyOf": [_ORDER_SCHEMA, _make_object({"order": _ORDER_SCHEMA})]}),
     ]
 }
-_AGGREGATION: Final[Schema] = _one_of_these(
+_AGGREGATION: Final[Schema] = _make_single_choice(
     {
-        "terms": _object(
-            {"field": _NAME, "size": {"type": "integer", "minimum": 1, "maximum": MOST_BUCKETS}}, ("field",)
+        "terms": _make_object(
+            {"field": _NAME_SCHEMA, "size": {"type": "integer", "minimum": 1, "maximum": MAX_BUCKETS}}, ("field",)
         ),
-        "date_histogram": _object(
+        "date_histogram": _make_object(
             {
-                "field": {"type": "string", OWN: ["date"]},
+                "field": {"type": "string", OWN_NAMES_KEY: ["date"]},
                 "calendar_interval": {"enum": ["hour", "day", "week", "month", "quarter", "year"]},
                 "fixed_interval": {"type": "string", "pattern": "^[1-9][0-9]{0,4}[hd]$"},
-                "min_doc_count": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
+                "min_doc_count": {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER},
             },
             ("field",),
             oneOf=[{"required": ["calendar_interval"]}, {"required": ["fixed_interval"]}],
         ),
     }
 )
-_AGGREGATIONS: Final[Schema] = {"type": "object", "additionalProperties": _AGGREGATION, "maxProperties": 20}
-_HIGHLIGHTED: Final = _object({"number_of_fragments": _FRAGMENTS})
-PROPERTIES: Final[Schema] = {
-    "query": _QUERY,
-    "sort": {"anyOf": [_SORT, {"type": "array", "items": _SORT, "maxItems": 3}]},
-    "highlight": _object(
+_AGGREGATIONS: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": _AGGREGATION,
+    "maxProperties": MAX_AGGREGATIONS,
+}
+_HIGHLIGHTED: Final = _make_object({"number_of_fragments": _FRAGMENTS_SCHEMA})
+SEARCH_BODY_PROPERTIES: Final[Schema] = {
+    "query": _QUERY_REFERENCE,
+    "sort": {"anyOf": [_SORT, {"type": "array", "items": _SORT, "maxItems": len(_SORT_KEYS)}]},
+    "highlight": _make_object(
         {
-            "fields": {"type": "object", "additionalProperties": _HIGHLIGHTED, OWN: _TEXTS},
+            "fields": {"type": "object", "additionalProperties": _HIGHLIGHTED, OWN_NAMES_KEY: _TEXT_FIELDS},
             "pre_tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
             "post_tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
-            "number_of_fragments": _FRAGMENTS,
+            "number_of_fragments": _FRAGMENTS_SCHEMA,
         }
     ),
     "aggs": _AGGREGATIONS | {"description": "terms of a facet, date_histogram of the date"},
     "aggregations": _AGGREGATIONS | {"description": "The same as aggs"},
 }
-"""What stands in the place of the search body's plainer descriptions."""
+"""Schemas that replace the plainer ones of ``SearchBody``."""

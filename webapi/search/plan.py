@@ -1,4 +1,5 @@
-"""An allow-listed subset of the Elasticsearch search body, read into a plan. Nothing scripted, nothing ignored."""
+"""An allow-listed subset of the Elasticsearch search body as a plan for an index of ours: no scripts, and nothing is
+silently ignored."""
 
 from __future__ import annotations
 
@@ -6,80 +7,98 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from indexer.engines.date_histogram import Interval
-from indexer.engines.query_tree import Everything, Query, Sort
+from indexer.engines.query_tree import MatchAll, Query, SortKey
 from indexer.errors import BadParameter
-from webapi.search import body as asked
-from webapi.search.hit_reasons import Words
-from webapi.search.query_parser import Clause, QueryReader, Spelled
-from webapi.search.search_parts import facet_name
+from webapi.search.body import (
+    DateHistogramAggregation,
+    Highlight,
+    TermsAggregation,
+    parse_facet_field,
+    parse_search_body,
+)
+from webapi.search.hit_reasons import QueryWords
+from webapi.search.query_parser import LemmaPairs, QueryClause, QueryParser
 
-_SORTS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
+_SORT_FIELDS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class PlannedHistogram:
+    """A date histogram of the documents' date."""
+
     interval: Interval
-    least: int
+    min_doc_count: int
     """Buckets with fewer documents are left out; 0 fills the gaps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
+    """A search of an index of ours, ready to run."""
+
     query: Query
-    words: Words
-    clauses: tuple[Clause, ...]
+    words: QueryWords
+    clauses: tuple[QueryClause, ...]
     offset: int
     size: int
-    sort: tuple[Sort, ...]
-    highlight: asked.Highlight | None
-    aggregations: Mapping[str, asked.Terms | Histogram]
-    """The field of terms is the facet."""
-    source: frozenset[str] | bool
-    why: bool
+    sort: tuple[SortKey, ...]
+    highlight: Highlight | None
+    aggregations: Mapping[str, TermsAggregation | PlannedHistogram]
+    """By name; the field of a terms aggregation is the facet."""
+    source_filter: frozenset[str] | bool
+    """Fields to return, or whether to return any."""
+    with_why: bool
+    """Whether hits carry their reasons."""
 
     @property
-    def scored(self) -> bool:
-        return not self.sort or any(key.key == "score" for key in self.sort)
+    def has_scores(self) -> bool:
+        """Whether hits are sorted by their score, and so have one."""
+        return not self.sort or any(key.field == "score" for key in self.sort)
 
 
-def read_body(body: object, spell: Callable[[str], Spelled]) -> SearchPlan:
-    """The plan; BadParameter names what is not allowed and where. ``spell`` gives the lemmas of words."""
-    whole = asked.read_asked(body)
-    reader = QueryReader(spell)
-    query = Everything() if whole.query is None else reader.read(whole.query, "query")
-    for name in whole.highlight.fields if whole.highlight else ():
+def build_search_plan(body: object, pair_lemmas: Callable[[str], LemmaPairs]) -> SearchPlan:
+    """Build the plan of a search body; raise BadParameter that names what is not allowed and where.
+
+    ``pair_lemmas`` splits a text into pairs of a lemma and the word as written.
+    """
+    parsed = parse_search_body(body)
+    parser = QueryParser(pair_lemmas)
+    query = MatchAll() if parsed.query is None else parser.parse(parsed.query, "query")
+    for name in parsed.highlight.fields if parsed.highlight else ():
         if name not in ("title", "text"):
             raise BadParameter(f"highlight.fields.{name[:80]} is not allowed", fix="use title or text")
     return SearchPlan(
         query=query,
-        words=Words(" ".join(reader.words), tuple(reader.lemmas)),
-        clauses=tuple(reader.clauses),
-        offset=whole.offset,
-        size=whole.size,
-        sort=_sort(whole.sort),
-        highlight=whole.highlight,
-        aggregations={name: _aggregation(one) for name, one in whole.aggregations.items()},
-        source=whole.source,
-        why=whole.why,
+        words=QueryWords(" ".join(parser.words), tuple(parser.lemmas)),
+        clauses=tuple(parser.clauses),
+        offset=parsed.offset,
+        size=parsed.size,
+        sort=_build_sort(parsed.sort),
+        highlight=parsed.highlight,
+        aggregations={name: _plan_aggregation(value) for name, value in parsed.aggregations.items()},
+        source_filter=parsed.source_filter,
+        with_why=parsed.with_why,
     )
 
 
-def _sort(written: tuple[tuple[str, str], ...]) -> tuple[Sort, ...]:
-    out: list[Sort] = []
-    for name, order in written:
-        if name not in _SORTS:
+def _build_sort(sort: tuple[tuple[str, str], ...]) -> tuple[SortKey, ...]:
+    keys: list[SortKey] = []
+    for name, order in sort:
+        if name not in _SORT_FIELDS:
             raise BadParameter(f"sort by {name[:80]!r} is not allowed", fix="sort by _score, date or id")
-        key = _SORTS[name]
-        if any(key == earlier.key for earlier in out):
+        field = _SORT_FIELDS[name]
+        if any(field == earlier.field for earlier in keys):
             raise BadParameter(f"sort names {name} twice")
-        out.append(Sort(key, order == "desc"))  # type: ignore[arg-type]
-    return tuple(out)
+        keys.append(SortKey(field, order == "desc"))  # type: ignore[arg-type]
+    return tuple(keys)
 
 
-def _aggregation(one: asked.Terms | asked.Histogram) -> asked.Terms | Histogram:
-    if isinstance(one, asked.Terms):
-        return replace(one, field=facet_name(one.field))
-    if one.field != "date":
-        raise BadParameter(f"{one.at}.field must be date")
-    read = Interval.calendar if one.unit == "calendar_interval" else Interval.of_length
-    return Histogram(read(one.width), one.least)
+def _plan_aggregation(
+    aggregation: TermsAggregation | DateHistogramAggregation,
+) -> TermsAggregation | PlannedHistogram:
+    if isinstance(aggregation, TermsAggregation):
+        return replace(aggregation, field=parse_facet_field(aggregation.field))
+    if aggregation.field != "date":
+        raise BadParameter(f"{aggregation.path}.field must be date")
+    is_calendar = aggregation.interval_kind == "calendar_interval"
+    parse_interval = Interval.from_calendar_unit if is_calendar else Interval.from_fixed_length
+    return PlannedHistogram(parse_interval(aggregation.interval), aggregation.min_doc_count)

@@ -1,7 +1,7 @@
-"""The query part of a search body, read into a tree. An allow-list: nothing scripted, nothing ignored.
+"""The query part of a search body as a query tree: an allow-list, with no scripts and nothing silently ignored.
 
 ``match`` and ``multi_match`` search titles and texts together, whichever field they name. ``term`` and
-``terms`` choose facet values, ``range`` limits the date, ``bool`` joins any of them.
+``terms`` choose facet values, ``range`` limits the date, ``bool`` combines any of them.
 """
 
 from __future__ import annotations
@@ -10,174 +10,192 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from indexer import date_ranges
+from indexer.dates import range_query_to_millis
 from indexer.documents import AnalysedDocument
-from indexer.engines.query_tree import Bool, Dates, Everything, Facet, Match, Query, matches
+from indexer.engines.query_tree import Bool, DateRange, FacetTerms, Match, MatchAll, Query, matches_document
 from indexer.errors import BadParameter
-from webapi.search.search_parts import facet_name, listed, object_of, only, single, whole_number
+from webapi.search.body import (
+    parse_facet_field,
+    reject_unknown_names,
+    require_integer,
+    require_object,
+    require_single_entry,
+    to_list,
+)
 
-Spelled = Sequence[tuple[str, str]]
-"""Each word of a query: its lemma, and as it is written."""
+LemmaPairs = Sequence[tuple[str, str]]
+"""Each word of a query as a pair: its lemma and the word as written."""
 
 TEXT_FIELDS = frozenset({"title", "text", "_all", "*"})
-NO_FACETS = TEXT_FIELDS | {"date", "id", "_id", "url"}
-KINDS = ("match", "multi_match", "match_all", "term", "terms", "range", "bool")
-MOST_DEEP = 8
-MOST_CLAUSES = 100
-MOST_VALUES = 1000
+NON_FACET_FIELDS = TEXT_FIELDS | {"date", "id", "_id", "url"}
+CLAUSE_KINDS = ("match", "multi_match", "match_all", "term", "terms", "range", "bool")
+MAX_DEPTH = 8
+MAX_CLAUSES = 100
+MAX_VALUES = 1000
 """Words and facet values in one query."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
-    """One part of the query that can be said to have matched a hit."""
+class QueryClause:
+    """A part of the query that can be reported as matching a hit."""
 
     label: str
     query: Query
     name: str | None = None
-    spelled: Spelled = ()
+    """The caller's ``_name``."""
+    lemma_pairs: LemmaPairs = ()
     text: str = ""
-    """The words as they came."""
+    """Its words as written."""
 
-    def matched(self, analysed: AnalysedDocument) -> str | None:
-        """How it matched the document, a ``match`` with the words of it that did; None if it did not."""
-        if not matches(self.query, analysed):
+    def describe_match(self, analysed: AnalysedDocument) -> str | None:
+        """Return how it matched the document (a ``match`` with its words that did), or None if it did not."""
+        if not matches_document(self.query, analysed):
             return None
-        if self.name is not None or not self.spelled:
+        if self.name is not None or not self.lemma_pairs:
             return self.name or self.label
-        held = set(analysed.tokens.split())
-        return f"{self.label}: {' '.join(written for lemma, written in self.spelled if lemma in held)}"
+        tokens = set(analysed.tokens.split())
+        return f"{self.label}: {' '.join(word for lemma, word in self.lemma_pairs if lemma in tokens)}"
 
 
 @dataclass(slots=True)
-class Allowance:
-    """What one query may still be made of."""
+class QueryBudget:
+    """Counts the clauses and values of one query and refuses too many."""
 
-    _parts: int = 0
-    _values: int = 0
+    _clause_count: int = 0
+    _value_count: int = 0
 
-    def part(self, query: object, at: str, depth: int) -> tuple[str, Any, str]:
-        """The kind of one part of the query, what it holds, and where it stands."""
-        kind, content = single(query, at)
-        at = f"{at}.{kind}"
-        if kind not in KINDS:
-            raise BadParameter(f"{at[:200]} is not allowed", fix=f"use {', '.join(KINDS)}")
-        self._parts += 1
-        if self._parts > MOST_CLAUSES or depth > MOST_DEEP:
-            raise BadParameter("the query is too complex", fix=f"use {MOST_CLAUSES} clauses, {MOST_DEEP} deep, at most")
-        return kind, content, at
+    def open_clause(self, query: object, path: str, depth: int) -> tuple[str, Any, str]:
+        """Count a clause; return its kind, its content and its path."""
+        kind, content = require_single_entry(query, path)
+        path = f"{path}.{kind}"
+        if kind not in CLAUSE_KINDS:
+            raise BadParameter(f"{path[:200]} is not allowed", fix=f"use {', '.join(CLAUSE_KINDS)}")
+        self._clause_count += 1
+        if self._clause_count > MAX_CLAUSES or depth > MAX_DEPTH:
+            raise BadParameter("the query is too complex", fix=f"use {MAX_CLAUSES} clauses, {MAX_DEPTH} deep, at most")
+        return kind, content, path
 
-    def count(self, more: int) -> None:
-        """So many more words or values."""
-        self._values += more
-        if self._values > MOST_VALUES:
-            raise BadParameter("the query is too long", fix=f"use at most {MOST_VALUES} words and values")
+    def count_values(self, count: int) -> None:
+        """Count words or values."""
+        self._value_count += count
+        if self._value_count > MAX_VALUES:
+            raise BadParameter("the query is too long", fix=f"use at most {MAX_VALUES} words and values")
 
 
 @dataclass(slots=True)
-class QueryReader:
-    """Reads one query; what it is made of is there afterwards."""
+class QueryParser:
+    """Parses one query and collects its clauses and words."""
 
-    spell: Callable[[str], Spelled]
-    clauses: list[Clause] = field(default_factory=list)
+    pair_lemmas: Callable[[str], LemmaPairs]
+    clauses: list[QueryClause] = field(default_factory=list)
+    """Those that may match, in the order of the query."""
     words: list[str] = field(default_factory=list)
-    """As written, of every match that is asked for."""
+    """Texts of the positive matches, as written."""
     lemmas: list[str] = field(default_factory=list)
-    _allowed: Allowance = field(default_factory=Allowance)
+    """Lemmas of the positive matches."""
+    _budget: QueryBudget = field(default_factory=QueryBudget)
 
-    def read(self, query: object, at: str, *, wanted: bool = True, depth: int = 0) -> Query:
-        """The tree; ``wanted`` is false for what must not match."""
-        kind, content, at = self._allowed.part(query, at, depth)
+    def parse(self, query: object, path: str, *, is_positive: bool = True, depth: int = 0) -> Query:
+        """Return the tree of a query; ``is_positive`` is false inside ``must_not``."""
+        kind, content, path = self._budget.open_clause(query, path, depth)
         if kind == "bool":
-            return self._bool(content, at, wanted, depth)
+            return self._parse_bool(content, path, is_positive, depth)
         if kind == "match_all":
-            only(object_of(content, at), frozenset(), at)
-            return Everything()
-        leaf = {"match": self._match, "multi_match": self._match, "range": self._range}.get(kind, self._terms)
-        clause = leaf(kind, content, at)
-        if wanted:
+            reject_unknown_names(require_object(content, path), frozenset(), path)
+            return MatchAll()
+        leaf_parsers = {"match": self._parse_match, "multi_match": self._parse_match, "range": self._parse_range}
+        clause = leaf_parsers.get(kind, self._parse_terms)(kind, content, path)
+        if is_positive:
             self.clauses.append(clause)
-            if clause.spelled:
-                self.lemmas += [lemma for lemma, _ in clause.spelled]
+            if clause.lemma_pairs:
+                self.lemmas += [lemma for lemma, _ in clause.lemma_pairs]
                 self.words.append(clause.text)
         return clause.query
 
-    def _match(self, kind: str, content: object, at: str) -> Clause:
+    def _parse_match(self, kind: str, content: object, path: str) -> QueryClause:
         if kind == "match":
-            name, value = single(content, at)
-            options = {"query": value} if isinstance(value, str) else dict(object_of(value, f"{at}.{name}"))
+            name, value = require_single_entry(content, path)
+            options = {"query": value} if isinstance(value, str) else dict(require_object(value, f"{path}.{name}"))
             fields: Any = [name]
         else:
-            options = dict(object_of(content, at))
+            options = dict(require_object(content, path))
             fields = options.pop("fields", ["*"])
-        only(options, frozenset({"query", "operator", "_name"}), at)
+        reject_unknown_names(options, frozenset({"query", "operator", "_name"}), path)
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
-            raise BadParameter(f"{at}.operator must be or, or and")
-        for one in listed(fields):
-            if not isinstance(one, str) or one.partition("^")[0] not in TEXT_FIELDS:
-                raise BadParameter(f"{at}: no text field {str(one)[:80]!r}", fix="use title or text")
+            raise BadParameter(f"{path}.operator must be or, or and")
+        for text_field in to_list(fields):
+            if not isinstance(text_field, str) or text_field.partition("^")[0] not in TEXT_FIELDS:
+                raise BadParameter(f"{path}: no text field {str(text_field)[:80]!r}", fix="use title or text")
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
-            raise BadParameter(f"{at} needs words to search for")
-        spelled = self.spell(text)
-        self._allowed.count(len(spelled))
-        query = Match(tuple(lemma for lemma, _ in spelled), every=operator.lower() == "and")
-        return Clause(kind, query, _name(options, at), spelled, text)
+            raise BadParameter(f"{path} needs words to search for")
+        pairs = self.pair_lemmas(text)
+        self._budget.count_values(len(pairs))
+        query = Match(tuple(lemma for lemma, _ in pairs), require_all=operator.lower() == "and")
+        return QueryClause(kind, query, _read_name(options, path), pairs, text)
 
-    def _terms(self, kind: str, content: object, at: str) -> Clause:
-        options = dict(object_of(content, at))
-        name = _name(options, at)
+    def _parse_terms(self, kind: str, content: object, path: str) -> QueryClause:
+        options = dict(require_object(content, path))
+        name = _read_name(options, path)
         options.pop("_name", None)
-        written, value = single(options, at)
+        field_name, value = require_single_entry(options, path)
         if kind == "term" and isinstance(value, Mapping):
-            only(value, frozenset({"value", "_name"}), at)
-            name, value = _name(value, at) or name, value.get("value")
+            reject_unknown_names(value, frozenset({"value", "_name"}), path)
+            name, value = _read_name(value, path) or name, value.get("value")
         values = value if kind == "terms" and isinstance(value, list) else [value]
         if not values or not all(isinstance(one, str) for one in values) or (kind == "terms" and values is not value):
-            raise BadParameter(f"{at}.{written[:80]} must be text", fix='write {"term": {"source": "BBC"}}')
-        facet = facet_name(written)
-        if facet in NO_FACETS:
-            raise BadParameter(f"{at}.{facet} is no facet", fix="use match for title and text, range for date")
-        self._allowed.count(len(values))
-        return Clause(f"{kind}: {facet}", Facet(facet, tuple(values)), name)
+            raise BadParameter(f"{path}.{field_name[:80]} must be text", fix='write {"term": {"source": "BBC"}}')
+        facet = parse_facet_field(field_name)
+        if facet in NON_FACET_FIELDS:
+            raise BadParameter(f"{path}.{facet} is no facet", fix="use match for title and text, range for date")
+        self._budget.count_values(len(values))
+        return QueryClause(f"{kind}: {facet}", FacetTerms(facet, tuple(values)), name)
 
-    def _range(self, kind: str, content: object, at: str) -> Clause:
-        written, limits = single(content, at)
-        if written != "date":
-            raise BadParameter(f"{at}.{written[:80]} is not allowed", fix="only date has ranges")
-        limits = object_of(limits, f"{at}.date")
-        only(limits, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{at}.date")
+    def _parse_range(self, kind: str, content: object, path: str) -> QueryClause:
+        field_name, limits = require_single_entry(content, path)
+        if field_name != "date":
+            raise BadParameter(f"{path}.{field_name[:80]} is not allowed", fix="only date has ranges")
+        limits = require_object(limits, f"{path}.date")
+        reject_unknown_names(limits, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{path}.date")
         bounds = {name: value for name, value in limits.items() if name != "_name"}
         for name, value in bounds.items():
             if not isinstance(value, str):
-                raise BadParameter(f"{at}.date.{name} must be a day such as 2011-03-11")
-        return Clause("range: date", Dates(*date_ranges.limits(**bounds)), _name(limits, at))
+                raise BadParameter(f"{path}.date.{name} must be a day such as 2011-03-11")
+        return QueryClause("range: date", DateRange(*range_query_to_millis(**bounds)), _read_name(limits, path))
 
-    def _bool(self, content: object, at: str, wanted: bool, depth: int) -> Query:
-        parts = object_of(content, at)
+    def _parse_bool(self, content: object, path: str, is_positive: bool, depth: int) -> Query:
+        parts = require_object(content, path)
         names = ("must", "should", "filter", "must_not")
-        only(parts, frozenset({*names, "minimum_should_match", "_name"}), at)
-        read = {name: self._part(parts.get(name, []), f"{at}.{name}", wanted, name, depth) for name in names}
-        least = None
+        reject_unknown_names(parts, frozenset({*names, "minimum_should_match", "_name"}), path)
+        queries = {
+            name: self._parse_occurrence(parts.get(name, []), f"{path}.{name}", is_positive, name, depth)
+            for name in names
+        }
+        minimum = None
         if "minimum_should_match" in parts:
-            least = whole_number(parts["minimum_should_match"], f"{at}.minimum_should_match", 0, MOST_CLAUSES)
-        if not any(read.values()):
-            return Everything()
-        query = Bool(**read, least=least)
-        name = _name(parts, at)
-        if name is not None and wanted:
-            self.clauses.append(Clause("bool", query, name))
+            minimum = require_integer(parts["minimum_should_match"], f"{path}.minimum_should_match", 0, MAX_CLAUSES)
+        if not any(queries.values()):
+            return MatchAll()
+        query = Bool(**queries, minimum_should_match=minimum)
+        name = _read_name(parts, path)
+        if name is not None and is_positive:
+            self.clauses.append(QueryClause("bool", query, name))
         return query
 
-    def _part(self, written: object, at: str, wanted: bool, name: str, depth: int) -> tuple[Query, ...]:
-        wanted = wanted and name != "must_not"
-        queries = enumerate(listed(written))
-        return tuple(self.read(one, f"{at}[{number}]", wanted=wanted, depth=depth + 1) for number, one in queries)
+    def _parse_occurrence(
+        self, value: object, path: str, is_positive: bool, name: str, depth: int
+    ) -> tuple[Query, ...]:
+        """Parse the queries of ``must``, ``should``, ``filter`` or ``must_not``."""
+        is_positive = is_positive and name != "must_not"
+        return tuple(
+            self.parse(query, f"{path}[{number}]", is_positive=is_positive, depth=depth + 1)
+            for number, query in enumerate(to_list(value))
+        )
 
 
-def _name(options: Mapping[str, Any], at: str) -> str | None:
+def _read_name(options: Mapping[str, Any], path: str) -> str | None:
     name = options.get("_name")
     if name is not None and not isinstance(name, str):
-        raise BadParameter(f"{at}._name must be text")
+        raise BadParameter(f"{path}._name must be text")
     return name

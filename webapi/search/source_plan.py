@@ -1,4 +1,4 @@
-"""The search body for an attached source: the same allow-list as ``search_body``, in the source's own fields."""
+"""The search body of an attached source: the allow-list of ``plan``, in the source's own fields."""
 
 from __future__ import annotations
 
@@ -6,65 +6,73 @@ from dataclasses import dataclass
 
 from indexer.engines.attached_source import SourceFields
 from indexer.errors import BadParameter, TooLarge
-from webapi.search.body import Highlight, Histogram, Terms, read_asked
-from webapi.search.source_query_parser import Body, Label, SourceQueryReader
+from webapi.search.body import DateHistogramAggregation, Highlight, TermsAggregation, parse_search_body
+from webapi.search.source_query_parser import ClauseLabel, SourceBody, SourceQueryParser
 
-_WINDOW = 10_000
-"""The farthest hit that Elasticsearch shows by default."""
+_MAX_RESULT_WINDOW = 10_000
+"""The last hit that Elasticsearch returns by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlan:
-    body: Body
-    """As it is sent."""
+    """A search of an attached source, ready to send."""
+
+    body: SourceBody
     text: str
     """All words that are searched for, as written."""
-    labels: tuple[Label, ...]
-    """By the names their clauses were given: "0", "1", ..."""
-    source: frozenset[str] | bool
-    why: bool
+    labels: tuple[ClauseLabel, ...]
+    """Clauses by the names they were sent with: "0", "1", ..."""
+    source_filter: frozenset[str] | bool
+    """Fields to return, or whether to return any."""
+    with_why: bool
+    """Whether hits carry their reasons."""
 
 
-def read_source_body(body: object, fields: SourceFields) -> SourcePlan:
-    """The plan; BadParameter names what is not allowed and where."""
-    whole = read_asked(body)
-    usual = [fields.names[what] for what in ("title", "text") if what in fields.names]
-    reader = SourceQueryReader(fields.types.keys(), usual)
-    if whole.offset + whole.size > _WINDOW:
-        raise TooLarge(f"hit {whole.offset + whole.size} is too far down", fix=f"ask for hits up to {_WINDOW}")
-    # whole records, to see whether they are what was attached; cut afterwards
-    sent: Body = {"from": whole.offset, "size": whole.size, "_source": True}
-    if whole.query is not None:
-        sent["query"] = reader.read(whole.query, "query")
-    if whole.sort:
-        sent["sort"] = _sort(whole.sort, reader)
-    if whole.highlight is not None:
-        sent["highlight"] = _highlight(whole.highlight, reader)
-    if whole.aggregations:
-        sent["aggs"] = {name: _aggregation(one, reader) for name, one in whole.aggregations.items()}
-    return SourcePlan(sent, " ".join(reader.words), tuple(reader.labels), whole.source, whole.why)
+def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
+    """Build the plan of a search body; raise BadParameter that names what is not allowed and where, or TooLarge."""
+    parsed = parse_search_body(body)
+    defaults = [fields.document_fields[part] for part in ("title", "text") if part in fields.document_fields]
+    parser = SourceQueryParser(fields.types.keys(), defaults)
+    last_hit = parsed.offset + parsed.size
+    if last_hit > _MAX_RESULT_WINDOW:
+        raise TooLarge(f"hit {last_hit} is too far down", fix=f"ask for hits up to {_MAX_RESULT_WINDOW}")
+    # whole records, to compare them with what was attached; filtered afterwards
+    source_body: SourceBody = {"from": parsed.offset, "size": parsed.size, "_source": True}
+    if parsed.query is not None:
+        source_body["query"] = parser.parse(parsed.query, "query")
+    if parsed.sort:
+        source_body["sort"] = _build_sort(parsed.sort, parser)
+    if parsed.highlight is not None:
+        source_body["highlight"] = _build_highlight(parsed.highlight, parser)
+    if parsed.aggregations:
+        source_body["aggs"] = {name: _build_aggregation(value, parser) for name, value in parsed.aggregations.items()}
+    return SourcePlan(source_body, " ".join(parser.words), tuple(parser.labels), parsed.source_filter, parsed.with_why)
 
 
-def _sort(written: tuple[tuple[str, str], ...], reader: SourceQueryReader) -> list[Body]:
-    out: list[Body] = []
-    for name, order in written:
+def _build_sort(sort: tuple[tuple[str, str], ...], parser: SourceQueryParser) -> list[SourceBody]:
+    keys: list[SourceBody] = []
+    for name, order in sort:
         if name != "_score":
-            reader.field(name, "sort")
-        if any(name in earlier for earlier in out):
+            parser.check_field(name, "sort")
+        if any(name in earlier for earlier in keys):
             raise BadParameter(f"sort names {name} twice")
-        out.append({name: {"order": order}})
-    return out
+        keys.append({name: {"order": order}})
+    return keys
 
 
-def _highlight(how: Highlight, reader: SourceQueryReader) -> Body:
+def _build_highlight(highlight: Highlight, parser: SourceQueryParser) -> SourceBody:
     fields = {
-        reader.field(name, "highlight.fields"): {"number_of_fragments": most} for name, most in how.fields.items()
+        parser.check_field(name, "highlight.fields"): {"number_of_fragments": count}
+        for name, count in highlight.fields.items()
     }
-    return {"fields": fields, "pre_tags": [how.before], "post_tags": [how.after]}
+    return {"fields": fields, "pre_tags": [highlight.pre_tag], "post_tags": [highlight.post_tag]}
 
 
-def _aggregation(one: Terms | Histogram, reader: SourceQueryReader) -> Body:
-    name = reader.field(one.field, one.at)
-    if isinstance(one, Terms):
-        return {"terms": {"field": name, "size": one.size}}
-    return {"date_histogram": {"field": name, "min_doc_count": one.least, one.unit: one.width}}
+def _build_aggregation(
+    aggregation: TermsAggregation | DateHistogramAggregation, parser: SourceQueryParser
+) -> SourceBody:
+    field = parser.check_field(aggregation.field, aggregation.path)
+    if isinstance(aggregation, TermsAggregation):
+        return {"terms": {"field": field, "size": aggregation.size}}
+    interval = {aggregation.interval_kind: aggregation.interval}
+    return {"date_histogram": {"field": field, "min_doc_count": aggregation.min_doc_count, **interval}}

@@ -1,7 +1,7 @@
-"""The query of a search in an attached source: checked against an allow-list, passed on in the source's own fields.
+"""The query of a search in an attached source: checked against an allow-list and passed on in the source's own fields.
 
-The same kinds as in ``search_query``; here Elasticsearch itself says what matches. Every leaf is given a name, so that
-each hit says which of them matched it.
+The kinds of clauses are those of ``query_parser``, but here Elasticsearch decides what matches. Every leaf is given a
+name, so that each hit says which of them matched it.
 """
 
 from __future__ import annotations
@@ -12,158 +12,177 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from indexer.errors import BadParameter
-from webapi.search.query_parser import MOST_CLAUSES, Allowance
-from webapi.search.search_parts import listed, object_of, only, single, whole_number
+from webapi.search.body import (
+    reject_unknown_names,
+    require_integer,
+    require_object,
+    require_single_entry,
+    to_list,
+)
+from webapi.search.query_parser import MAX_CLAUSES, QueryBudget
 
-Body = dict[str, Any]
-_MOST_NAMED = 12
-_MOST_BOOST = 1000.0
-_LONGEST = 1000
-"""Characters of a value."""
+SourceBody = dict[str, Any]
+_MAX_FIELDS_LISTED = 12
+_MAX_BOOST = 1000.0
+_MAX_VALUE_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """One part of the query that can be said to have matched a hit."""
+class ClauseLabel:
+    """A clause that Elasticsearch can report as matching a hit."""
 
-    said: str
+    description: str
     name: str | None = None
-    """As the caller called it."""
+    """The caller's ``_name``."""
 
 
 @dataclass(slots=True)
-class SourceQueryReader:
-    """Reads one query; what it is made of is there afterwards."""
+class SourceQueryParser:
+    """Parses one query and collects its labels and words."""
 
     fields: Collection[str]
-    """Those that may be named."""
-    usual: Sequence[str]
-    """Those a ``multi_match`` without fields looks into."""
-    labels: list[Label] = field(default_factory=list)
+    """Fields that a query may name."""
+    default_fields: Sequence[str]
+    """Fields that a ``multi_match`` without fields searches."""
+    labels: list[ClauseLabel] = field(default_factory=list)
+    """Of the positive clauses; the position is the name that is sent."""
     words: list[str] = field(default_factory=list)
-    """As written, of every match that is asked for."""
-    _allowed: Allowance = field(default_factory=Allowance)
+    """Texts of the positive matches, as written."""
+    _budget: QueryBudget = field(default_factory=QueryBudget)
 
-    def read(self, query: object, at: str, *, wanted: bool = True, depth: int = 0) -> Body:
-        """The same query as it is sent; ``wanted`` is false for what must not match."""
-        kind, content, at = self._allowed.part(query, at, depth)
+    def parse(self, query: object, path: str, *, is_positive: bool = True, depth: int = 0) -> SourceBody:
+        """Return the query to send; ``is_positive`` is false inside ``must_not``."""
+        kind, content, path = self._budget.open_clause(query, path, depth)
         if kind == "bool":
-            return self._bool(content, at, wanted, depth)
+            return self._parse_bool(content, path, is_positive, depth)
         if kind == "match_all":
-            only(object_of(content, at), frozenset(), at)
+            reject_unknown_names(require_object(content, path), frozenset(), path)
             return {"match_all": {}}
-        leaf = {"match": self._match, "multi_match": self._multi_match, "term": self._term, "terms": self._terms}
-        return {kind: leaf.get(kind, self._range)(content, at, wanted)}
+        leaf_parsers = {
+            "match": self._parse_match,
+            "multi_match": self._parse_multi_match,
+            "term": self._parse_term,
+            "terms": self._parse_terms,
+        }
+        return {kind: leaf_parsers.get(kind, self._parse_range)(content, path, is_positive)}
 
-    def field(self, written: object, at: str) -> str:
-        """The name of a field that is there."""
-        if isinstance(written, str) and written in self.fields:
-            return written
-        shown = sorted(self.fields)
-        more = ", ..." if len(shown) > _MOST_NAMED else ""
+    def check_field(self, name: object, path: str) -> str:
+        """Return the name if the source has such a field; raise BadParameter that lists some otherwise."""
+        if isinstance(name, str) and name in self.fields:
+            return name
+        names = sorted(self.fields)
+        more = ", ..." if len(names) > _MAX_FIELDS_LISTED else ""
         raise BadParameter(
-            f"{at[:200]}: the source has no field {str(written)[:80]!r}",
-            fix=f"use one of {', '.join(shown[:_MOST_NAMED])}{more}",
+            f"{path[:200]}: the source has no field {str(name)[:80]!r}",
+            fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{more}",
         )
 
-    def _match(self, content: object, at: str, wanted: bool) -> Body:
-        name, value = single(content, at)
-        options = {"query": value} if isinstance(value, str) else dict(object_of(value, f"{at}.{name[:80]}"))
-        return {self.field(name, at): self._text_options(options, "match", at, wanted)}
+    def _parse_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
+        name, value = require_single_entry(content, path)
+        options = {"query": value} if isinstance(value, str) else dict(require_object(value, f"{path}.{name[:80]}"))
+        return {self.check_field(name, path): self._parse_text_options(options, "match", path, is_positive)}
 
-    def _multi_match(self, content: object, at: str, wanted: bool) -> Body:
-        options = dict(object_of(content, at))
-        written = listed(options.pop("fields", list(self.usual)))
-        return self._text_options(options, "multi_match", at, wanted) | {
-            "fields": [self._boosted(one, at) for one in written]
+    def _parse_multi_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
+        options = dict(require_object(content, path))
+        names = to_list(options.pop("fields", list(self.default_fields)))
+        return self._parse_text_options(options, "multi_match", path, is_positive) | {
+            "fields": [self._check_boosted_field(name, path) for name in names]
         }
 
-    def _boosted(self, written: object, at: str) -> str:
-        name, hat, boost = str(written).partition("^")
-        self.field(name, at)
-        if hat:
+    def _check_boosted_field(self, value: object, path: str) -> str:
+        name, caret, boost = str(value).partition("^")
+        self.check_field(name, path)
+        if caret:
             try:
                 number = float(boost)
             except ValueError:
                 number = math.nan
-            if not 0 < number <= _MOST_BOOST:
-                raise BadParameter(f"{at}.fields: {boost[:20]!r} is no boost", fix="write title^2")
-        return str(written)
+            if not 0 < number <= _MAX_BOOST:
+                raise BadParameter(f"{path}.fields: {boost[:20]!r} is no boost", fix="write title^2")
+        return str(value)
 
-    def _text_options(self, options: Mapping[str, Any], kind: str, at: str, wanted: bool) -> Body:
-        only(options, frozenset({"query", "operator", "_name"}), at)
+    def _parse_text_options(self, options: Mapping[str, Any], kind: str, path: str, is_positive: bool) -> SourceBody:
+        reject_unknown_names(options, frozenset({"query", "operator", "_name"}), path)
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
-            raise BadParameter(f"{at}.operator must be or, or and")
+            raise BadParameter(f"{path}.operator must be or, or and")
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
-            raise BadParameter(f"{at} needs words to search for")
-        self._allowed.count(len(text.split()))
-        if wanted:
+            raise BadParameter(f"{path} needs words to search for")
+        self._budget.count_values(len(text.split()))
+        if is_positive:
             self.words.append(text)
-        return {"query": text, "operator": operator} | self._named(options, f"{kind}: {text}", at, wanted)
+        label = self._label_clause(options, f"{kind}: {text}", path, is_positive)
+        return {"query": text, "operator": operator} | label
 
-    def _term(self, content: object, at: str, wanted: bool) -> Body:
-        options = dict(object_of(content, at))
+    def _parse_term(self, content: object, path: str, is_positive: bool) -> SourceBody:
+        options = dict(require_object(content, path))
         outer = {"_name": options.pop("_name")} if "_name" in options else {}
-        written, value = single(options, at)
+        field_name, value = require_single_entry(options, path)
         inner = dict(value) if isinstance(value, Mapping) else {"value": value}
-        only(inner, frozenset({"value", "_name"}), at)
-        name = self.field(written, at)
-        self._allowed.count(1)
-        return {
-            name: {"value": _value(inner.get("value"), at)} | self._named(outer | inner, f"term: {name}", at, wanted)
-        }
+        reject_unknown_names(inner, frozenset({"value", "_name"}), path)
+        name = self.check_field(field_name, path)
+        self._budget.count_values(1)
+        term = {"value": _check_value(inner.get("value"), path)}
+        return {name: term | self._label_clause(outer | inner, f"term: {name}", path, is_positive)}
 
-    def _terms(self, content: object, at: str, wanted: bool) -> Body:
-        options = dict(object_of(content, at))
+    def _parse_terms(self, content: object, path: str, is_positive: bool) -> SourceBody:
+        options = dict(require_object(content, path))
         outer = {"_name": options.pop("_name")} if "_name" in options else {}
-        written, values = single(options, at)
-        name = self.field(written, at)
+        field_name, values = require_single_entry(options, path)
+        name = self.check_field(field_name, path)
         if not isinstance(values, list) or not values:
-            raise BadParameter(f"{at}.{name} must be a list of values")
-        self._allowed.count(len(values))
-        return {name: [_value(one, at) for one in values]} | self._named(outer, f"terms: {name}", at, wanted)
+            raise BadParameter(f"{path}.{name} must be a list of values")
+        self._budget.count_values(len(values))
+        terms = {name: [_check_value(value, path) for value in values]}
+        return terms | self._label_clause(outer, f"terms: {name}", path, is_positive)
 
-    def _range(self, content: object, at: str, wanted: bool) -> Body:
-        written, limits = single(content, at)
-        name = self.field(written, at)
-        options = object_of(limits, f"{at}.{name}")
-        only(options, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{at}.{name}")
-        bounds = {side: _value(value, at) for side, value in options.items() if side != "_name"}
-        return {name: bounds | self._named(options, f"range: {name}", at, wanted)}
+    def _parse_range(self, content: object, path: str, is_positive: bool) -> SourceBody:
+        field_name, limits = require_single_entry(content, path)
+        name = self.check_field(field_name, path)
+        options = require_object(limits, f"{path}.{name}")
+        reject_unknown_names(options, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{path}.{name}")
+        bounds = {bound: _check_value(value, path) for bound, value in options.items() if bound != "_name"}
+        return {name: bounds | self._label_clause(options, f"range: {name}", path, is_positive)}
 
-    def _bool(self, content: object, at: str, wanted: bool, depth: int) -> Body:
-        parts = object_of(content, at)
+    def _parse_bool(self, content: object, path: str, is_positive: bool, depth: int) -> SourceBody:
+        parts = require_object(content, path)
         names = ("must", "should", "filter", "must_not")
-        only(parts, frozenset({*names, "minimum_should_match", "_name"}), at)
-        out: Body = {}
+        reject_unknown_names(parts, frozenset({*names, "minimum_should_match", "_name"}), path)
+        query: SourceBody = {}
         for name in names:
             if name in parts:
-                inside = wanted and name != "must_not"
-                out[name] = [
-                    self.read(one, f"{at}.{name}[{number}]", wanted=inside, depth=depth + 1)
-                    for number, one in enumerate(listed(parts[name]))
+                query[name] = [
+                    self.parse(
+                        part,
+                        f"{path}.{name}[{number}]",
+                        is_positive=is_positive and name != "must_not",
+                        depth=depth + 1,
+                    )
+                    for number, part in enumerate(to_list(parts[name]))
                 ]
         if "minimum_should_match" in parts:
-            least = whole_number(parts["minimum_should_match"], f"{at}.minimum_should_match", 0, MOST_CLAUSES)
-            out["minimum_should_match"] = least
-        return {"bool": out | (self._named(parts, "bool", at, wanted) if "_name" in parts else {})}
+            minimum = require_integer(parts["minimum_should_match"], f"{path}.minimum_should_match", 0, MAX_CLAUSES)
+            query["minimum_should_match"] = minimum
+        return {"bool": query | (self._label_clause(parts, "bool", path, is_positive) if "_name" in parts else {})}
 
-    def _named(self, options: Mapping[str, Any], said: str, at: str, wanted: bool) -> Body:
-        """A name of our own for a part that may be said to have matched; the caller's is given back in its place."""
+    def _label_clause(self, options: Mapping[str, Any], description: str, path: str, is_positive: bool) -> SourceBody:
+        """Record the label of a positive clause; return the ``_name`` to send, which is the label's position.
+
+        The caller's own ``_name`` is restored in the response.
+        """
         name = options.get("_name")
         if name is not None and not isinstance(name, str):
-            raise BadParameter(f"{at}._name must be text")
-        if not wanted:
+            raise BadParameter(f"{path}._name must be text")
+        if not is_positive:
             return {}
-        self.labels.append(Label(said, name))
+        self.labels.append(ClauseLabel(description, name))
         return {"_name": str(len(self.labels) - 1)}
 
 
-def _value(value: object, at: str) -> str | int | float | bool:
-    if isinstance(value, str) and len(value) <= _LONGEST:
+def _check_value(value: object, path: str) -> str | int | float | bool:
+    if isinstance(value, str) and len(value) <= _MAX_VALUE_CHARS:
         return value
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise BadParameter(f"{at[:200]} needs a text of at most {_LONGEST} characters, a number or a truth value")
+    raise BadParameter(f"{path[:200]} needs a text of at most {_MAX_VALUE_CHARS} characters, a number or a truth value")

@@ -1,7 +1,7 @@
 """A search of an attached index in its source: Elasticsearch's own hits, with ``why`` from the side index.
 
-A caller with limited groups is shown, and counted, what the side index says they may read: the filter is part of the
-query, so totals and aggregations keep to it as well, and every hit is checked once more before it is sent.
+A caller with limited groups gets, and counts, only what the side index allows them to read: the filter is part of the
+query, so totals and aggregations respect it as well, and every hit is checked once more before it is sent.
 """
 
 from __future__ import annotations
@@ -11,149 +11,158 @@ from dataclasses import dataclass
 from typing import Any
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.attached_source import Source
-from indexer.engines.base import Groups, Hit
+from indexer.engines.attached_source import AttachedSource
+from indexer.engines.search_types import Groups, Hit
 from indexer.errors import TooLarge
-from webapi.context import Context, require
-from webapi.search.hit_reasons import Words, check_page, explain_page
-from webapi.search.source_plan import SourcePlan, read_source_body
+from webapi.auth.gate import require_scope
+from webapi.context import WebContext
+from webapi.search.hit_reasons import QueryWords, check_page_size, explain_hits
+from webapi.search.source_plan import SourcePlan, build_source_plan
+from webapi.search.source_query_parser import ClauseLabel
 from worker.access import Caller
 
-_SENT = ("_id", "_score", "sort", "highlight")
-NOT_INDEXED = "it was added to the source after it was attached; attach it again to have reasons"
-CHANGED = "it was changed in the source after it was attached; attach it again to have reasons"
+_HIT_FIELDS = ("_id", "_score", "sort", "highlight")
+NOT_INDEXED_DETAIL = "it was added to the source after it was attached; attach it again to have reasons"
+CHANGED_DETAIL = "it was changed in the source after it was attached; attach it again to have reasons"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A hit of the source, and what the side index knows of it."""
+class SourceHit:
+    """A hit of the source, with the document of the side index."""
 
     hit: Mapping[str, Any]
-    now: Document | None
-    """As it would be attached now."""
+    current: Document | None
+    """The document as it would be attached now."""
     attached: AnalysedDocument | None
+    """The document as it was attached."""
 
-    def readable(self, who: Caller) -> bool:
-        """By the rights of the side index, and by those the source says now."""
-        if who.groups is None:
+    def is_readable(self, caller: Caller) -> bool:
+        """Return whether the caller may read it, by the acl of the side index and by that of the source now."""
+        if caller.groups is None:
             return True
-        return self.attached is not None and self.now is not None and who.may_read(self.now.acl)
+        return self.attached is not None and self.current is not None and caller.may_read(self.current.acl)
 
-    def trouble(self) -> tuple[str, str] | None:
-        """Why there are no reasons for it: a state and a sentence."""
+    def find_mismatch(self) -> tuple[str, str] | None:
+        """Return a state and a sentence if it has no reasons because the side index has it not, or not as it is."""
         if self.attached is None:
-            return "not-indexed", NOT_INDEXED
-        if self.now is None or self.now.version() != self.attached.version:
-            return "changed", CHANGED
+            return "not-indexed", NOT_INDEXED_DETAIL
+        if self.current is None or self.current.compute_version() != self.attached.version:
+            return "changed", CHANGED_DETAIL
         return None
 
 
 def search_source(
-    index: str, source: Source, body: object, who: Caller, within: Context, wait: float
+    index: str, source: AttachedSource, body: object, caller: Caller, context: WebContext, wait: float
 ) -> dict[str, Any]:
-    """The response, except for the time it took."""
-    fields = source.fields()
-    hidden = None if who.groups is None else fields.names.get("acl")
-    plan = read_source_body(body, fields.without(hidden))
-    if plan.why:
-        require(who, "compare")
-        check_page(plan.body["size"], within.settings)
-    answer = source.search(plan.body, _readable(index, who.groups, within), who.groups)
-    hits = answer["hits"]["hits"]
-    attached = within.service.library.fetch(index, [hit["_id"] for hit in hits], who.groups) if hits else {}
-    found = [Found(hit, source.document(hit), attached.get(hit["_id"])) for hit in hits]
-    shown = [one for one in found if one.readable(who)]
-    whys = _whys(index, plan, shown, who, within, wait) if plan.why and shown else [None] * len(shown)
+    """Search the source of an index; return the response, with ``took`` still 0.
+
+    Raise BadParameter for what the body may not contain, Forbidden or TooLarge.
+    """
+    fields = source.get_fields()
+    hidden_field = None if caller.groups is None else fields.document_fields.get("acl")
+    plan = build_source_plan(body, fields.without_field(hidden_field))
+    if plan.with_why:
+        require_scope(caller, "compare")
+        check_page_size(plan.body["size"], context.settings)
+    response = source.search(plan.body, _get_readable_ids(index, caller.groups, context), caller.groups)
+    raw_hits = response["hits"]["hits"]
+    attached = (
+        context.catalog.fetch_documents(index, [hit["_id"] for hit in raw_hits], caller.groups) if raw_hits else {}
+    )
+    all_hits = [SourceHit(hit, source.parse_hit(hit), attached.get(hit["_id"])) for hit in raw_hits]
+    hits = [hit for hit in all_hits if hit.is_readable(caller)]
+    whys = _explain_hits(index, plan, hits, caller, context, wait) if plan.with_why and hits else [None] * len(hits)
     out = {
         "took": 0,
-        "timed_out": answer["timed_out"],
-        "_shards": {name: answer["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
+        "timed_out": response["timed_out"],
+        "_shards": {name: response["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
         "hits": {
-            "total": {"value": answer["hits"]["total"]["value"] - (len(found) - len(shown)), "relation": "eq"},
-            "max_score": answer["hits"]["max_score"],
-            "hits": [_hit(index, plan, one, hidden, why) for one, why in zip(shown, whys, strict=True)],
+            "total": {"value": response["hits"]["total"]["value"] - (len(all_hits) - len(hits)), "relation": "eq"},
+            "max_score": response["hits"]["max_score"],
+            "hits": [_build_hit(index, plan, hit, hidden_field, why) for hit, why in zip(hits, whys, strict=True)],
         },
     }
-    return out | ({"aggregations": answer["aggregations"]} if "aggs" in plan.body else {})
+    return out | ({"aggregations": response["aggregations"]} if "aggs" in plan.body else {})
 
 
-def _readable(index: str, groups: Groups, within: Context) -> Sequence[str] | None:
-    """The ids a caller with limited groups may read."""
+def _get_readable_ids(index: str, groups: Groups, context: WebContext) -> Sequence[str] | None:
+    """Return the ids that a caller with limited groups may read; None for no limit."""
     if groups is None:
         return None
-    most = within.settings.max_source_ids
-    library, desk = within.service.library, within.desk
+    max_ids = context.settings.max_source_ids
+    catalog = context.catalog
 
     def load() -> tuple[str, ...]:
-        ids = library.read(index, lambda reader: reader.readable(groups, most + 1))
-        if len(ids) > most:
+        ids = catalog.run_on_reader(index, lambda reader: reader.readable_ids(groups, max_ids + 1))
+        if len(ids) > max_ids:
             raise TooLarge(
-                f"more than {most} documents of index {index!r} are this key's to read: too many to search its source",
+                f"more than {max_ids} documents of index {index!r} are this key's to read: "
+                "too many to search its source",
                 fix="use a key for all groups, or raise max_source_ids",
             )
         return tuple(ids)
 
-    return desk.readable_ids(index, library.current(index).info.epoch, groups, load)
+    return context.gateway.get_readable_ids(index, catalog.open_reader(index).info.epoch, groups, load)
 
 
-def _whys(
-    index: str, plan: SourcePlan, found: Sequence[Found], who: Caller, within: Context, wait: float
+def _explain_hits(
+    index: str, plan: SourcePlan, source_hits: Sequence[SourceHit], caller: Caller, context: WebContext, wait: float
 ) -> list[dict[str, Any] | None]:
-    """One for each hit: its reasons, or why there are none."""
-    words = Words(plan.text, within.service.library.lemmas(index, plan.text))
-    known = [one for one in found if one.trouble() is None]
-    hits = [Hit(one.attached.document.id, 0.0, one.attached) for one in known if one.attached is not None]
-    reasons = iter(explain_page(within.desk, index, words, hits, who, wait) if hits else ())
-    out: list[dict[str, Any] | None] = []
-    for one in found:
-        trouble = one.trouble()
-        why = next(reasons) if trouble is None else {"state": trouble[0], "detail": trouble[1]}
-        out.append(why | {"matched": [label.name or label.said for label in _matched(plan, one)]})
-    return out
+    """Return for each hit its reasons, or why it has none."""
+    words = QueryWords(plan.text, context.catalog.lemmatise(index, plan.text))
+    matching = [hit.attached for hit in source_hits if hit.find_mismatch() is None]
+    hits = [Hit(attached.document.id, 0.0, attached) for attached in matching if attached is not None]
+    reasons = iter(explain_hits(context.gateway, index, words, hits, caller, wait) if hits else ())
+    whys: list[dict[str, Any] | None] = []
+    for hit in source_hits:
+        mismatch = hit.find_mismatch()
+        why = next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]}
+        whys.append(why | {"matched": [label.name or label.description for label in _list_matched_labels(plan, hit)]})
+    return whys
 
 
-def _hit(
-    index: str, plan: SourcePlan, found: Found, hidden: str | None, why: Mapping[str, Any] | None
+def _build_hit(
+    index: str, plan: SourcePlan, hit: SourceHit, hidden_field: str | None, why: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    out = {"_index": index} | {name: found.hit[name] for name in _SENT if name in found.hit}
-    if plan.source is not False:
-        record = found.hit.get("_source") or {}
-        record = record if hidden is None else without(record, hidden)
-        out["_source"] = record if plan.source is True else only_these(record, plan.source)
-    named = [label.name for label in _matched(plan, found) if label.name is not None]
-    if named:
-        out["matched_queries"] = named
+    out = {"_index": index} | {name: hit.hit[name] for name in _HIT_FIELDS if name in hit.hit}
+    if plan.source_filter is not False:
+        record = hit.hit.get("_source") or {}
+        record = record if hidden_field is None else remove_field(record, hidden_field)
+        out["_source"] = record if plan.source_filter is True else select_fields(record, plan.source_filter)
+    names = [label.name for label in _list_matched_labels(plan, hit) if label.name is not None]
+    if names:
+        out["matched_queries"] = names
     return out if why is None else out | {"why": why}
 
 
-def _matched(plan: SourcePlan, found: Found) -> list[Any]:
-    return [plan.labels[int(name)] for name in sorted(found.hit.get("matched_queries", ()), key=int)]
+def _list_matched_labels(plan: SourcePlan, hit: SourceHit) -> list[ClauseLabel]:
+    return [plan.labels[int(name)] for name in sorted(hit.hit.get("matched_queries", ()), key=int)]
 
 
-def only_these(record: Any, wanted: frozenset[str], path: str = "") -> Any:
-    """The parts of a record that are named, by the path to them."""
+def select_fields(record: Any, paths: frozenset[str], prefix: str = "") -> Any:
+    """Return the parts of a record under these paths."""
     if isinstance(record, list):
-        return [only_these(one, wanted, path) for one in record]
+        return [select_fields(item, paths, prefix) for item in record]
     if not isinstance(record, Mapping):
         return {}
     out = {}
     for name, value in record.items():
-        here = path + name
-        if here in wanted:
+        path = prefix + name
+        if path in paths:
             out[name] = value
-        elif any(one.startswith(f"{here}.") for one in wanted) and (inside := only_these(value, wanted, f"{here}.")):
-            out[name] = inside
+        elif any(one.startswith(f"{path}.") for one in paths) and (inner := select_fields(value, paths, f"{path}.")):
+            out[name] = inner
     return out
 
 
-def without(record: Any, hidden: str, path: str = "") -> Any:
-    """The record without what stands under one path."""
+def remove_field(record: Any, path: str, prefix: str = "") -> Any:
+    """Return the record without the value under one path."""
     if isinstance(record, list):
-        return [without(one, hidden, path) for one in record]
+        return [remove_field(item, path, prefix) for item in record]
     if not isinstance(record, Mapping):
         return record
-    kept = {name: value for name, value in record.items() if path + name != hidden}
+    remaining = {name: value for name, value in record.items() if prefix + name != path}
     return {
-        name: without(value, hidden, f"{path}{name}.") if hidden.startswith(f"{path}{name}.") else value
-        for name, value in kept.items()
+        name: remove_field(value, path, f"{prefix}{name}.") if path.startswith(f"{prefix}{name}.") else value
+        for name, value in remaining.items()
     }

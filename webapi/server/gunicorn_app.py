@@ -1,4 +1,4 @@
-"""gunicorn, embedded: threads for requests, a graceful stop, never the development server."""
+"""gunicorn as a library: one thread for each request, a graceful stop, never the development server."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from gunicorn.app.base import BaseApplication
 
 from indexer.errors import BadSetting
 from indexer.logging_setup import redact
+from indexer.net import check_can_listen
 from indexer.settings import Settings
-from webapi.auth.gate import check_keys, is_loopback
-from webapi.server.gunicorn_worker import LINE
-from webapi.server.listening import check_address
+from webapi.auth.gate import check_keys_file, is_loopback
+from webapi.server.gunicorn_worker import MAX_REQUEST_LINE_BYTES
 
 
-class Server(BaseApplication):  # type: ignore[misc]
-    def __init__(self, make: Callable[[], Flask], options: dict[str, Any]) -> None:
-        self._make = make
+class GunicornServer(BaseApplication):  # type: ignore[misc]
+    """gunicorn with options from a table instead of its command line."""
+
+    def __init__(self, create: Callable[[], Flask], options: dict[str, Any]) -> None:
+        self._create_app = create
         self._options = options
         super().__init__()
 
@@ -31,48 +33,52 @@ class Server(BaseApplication):  # type: ignore[misc]
                 self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        return self._make()
+        return self._create_app()
 
 
-def serve(settings: Settings, *, inline: bool = False, make: Callable[[], Flask] | None = None) -> None:
-    """Serve until told to stop; SIGTERM lets running requests finish."""
-    check_host(settings)
-    check_address(settings.host, settings.port)
-    logging.getLogger("gunicorn.error").addFilter(_without_secrets)
+def serve(settings: Settings, *, inline: bool = False, create: Callable[[], Flask] | None = None) -> None:
+    """Serve until a signal; SIGTERM lets running requests finish. Raise BadSetting if the host or port cannot be used.
+
+    ``create`` makes the app in each process, instead of one from the settings.
+    """
+    check_listen_host(settings)
+    check_can_listen(settings.host, settings.port)
+    logging.getLogger("gunicorn.error").addFilter(_redact_record)
     processes = 1 if inline else settings.processes
-    server = Server(make or (lambda: _made(settings, inline)), options(settings, processes))
+    server = GunicornServer(create or (lambda: _create_app(settings, inline)), build_options(settings, processes))
     if processes == 1:
         server.run()
         return
     with tempfile.TemporaryDirectory(prefix="phrasecom-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before the processes import what counts
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before the processes import the metrics
         server.run()
 
 
-def options(settings: Settings, processes: int) -> dict[str, Any]:
+def build_options(settings: Settings, processes: int) -> dict[str, Any]:
+    """Return gunicorn's options."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return {
         "bind": f"{host}:{settings.port}",
         "workers": processes,
-        "worker_class": "webapi.server.gunicorn_worker.Threads",
-        "logger_class": "webapi.server.gunicorn_logging.Lines",
-        "limit_request_line": LINE,
+        "worker_class": "webapi.server.gunicorn_worker.ProblemJsonWorker",
+        "logger_class": "webapi.server.gunicorn_logging.GunicornLogger",
+        "limit_request_line": MAX_REQUEST_LINE_BYTES,
         "threads": settings.threads,
-        "timeout": 0,  # threads answer slow clients; a stuck one must not kill its neighbours
+        "timeout": 0,  # threads answer slow clients; a stuck thread must not end the whole process
         "graceful_timeout": int(settings.max_wait_seconds) + 20,
         "keepalive": 15,
         "proc_name": "phrasecom",
         "control_socket_disable": True,
-        "worker_exit": _close,
-        "child_exit": _counted_out,
+        "worker_exit": _close_gateway,
+        "child_exit": _forget_process_metrics,
         "loglevel": settings.log_level,
     }
 
 
-def check_host(settings: Settings) -> None:
-    """Without keys anybody who can connect may read and write: only this machine may connect."""
+def check_listen_host(settings: Settings) -> None:
+    """Raise BadSetting for a host other than this machine without keys: anybody who connects could read and write."""
     if settings.keys_file:
-        check_keys(settings)
+        check_keys_file(settings)
         return
     if is_loopback(settings.host):
         return
@@ -82,28 +88,28 @@ def check_host(settings: Settings) -> None:
     )
 
 
-def _without_secrets(record: logging.LogRecord) -> bool:
-    """A request that cannot be read is logged as it came: with a key in the wrong place, the key too."""
+def _redact_record(record: logging.LogRecord) -> bool:
+    """Remove secrets: gunicorn logs a request that it cannot parse as it came, perhaps with a misplaced key."""
     record.msg, record.args = redact(record.getMessage()), None
     return True
 
 
-def _made(settings: Settings, inline: bool) -> Flask:
+def _create_app(settings: Settings, inline: bool) -> Flask:
     from webapi.app import create_app
 
     return create_app(settings, inline=inline)
 
 
-def _close(server: Any, worker: Any) -> None:
+def _close_gateway(server: Any, worker: Any) -> None:
     from webapi.context import EXTENSION
 
     app = getattr(worker, "wsgi", None)
     if isinstance(app, Flask) and EXTENSION in app.extensions:
-        app.extensions[EXTENSION].desk.close()
+        app.extensions[EXTENSION].gateway.close()
 
 
-def _counted_out(server: Any, worker: Any) -> None:
-    """What a process that is gone was doing is no longer counted; what it did is."""
+def _forget_process_metrics(server: Any, worker: Any) -> None:
+    """Drop the gauges of a process that has ended; its counters stay."""
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         from prometheus_client import multiprocess
 

@@ -4,77 +4,78 @@ import { make } from "./dom.js";
 
 const PAUSE = 120;
 
-/** `look(typed, signal)` gives [{value, label, note}]; `take(value)` hears a choice. */
-export function combobox(input, list, look, take, name = "Suggestions") {
+/** Add suggestions to an input. `findOptions(typed, signal)` returns [{value, label, note}]; `onChoose(option)` is called
+    with the choice. */
+export function attachCombobox(input, list, findOptions, onChoose, name = "Suggestions") {
   let options = [];
   let active = -1;
   let timer = 0;
-  let asking = null;
+  let pending = null;
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
-  const given = { role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" };
-  for (const [attribute, value] of Object.entries(given)) input.setAttribute(attribute, value);
+  const attributes = { role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" };
+  for (const [attribute, value] of Object.entries(attributes)) input.setAttribute(attribute, value);
 
   function close() {
     clearTimeout(timer);
-    asking?.abort();
+    pending?.abort();
     active = -1;
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
   }
 
-  function mark(position) {
-    active = position;
-    [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === active)));
+  function highlightOption(chosen) {
+    active = chosen;
+    [...list.children].forEach((item, position) => item.setAttribute("aria-selected", String(position === active)));
     if (active >= 0) input.setAttribute("aria-activedescendant", list.children[active].id);
     else input.removeAttribute("aria-activedescendant");
     list.children[active]?.scrollIntoView({ block: "nearest" });
   }
 
-  function choose(position) {
+  function chooseOption(position) {
     const chosen = options[position];
     close();
-    take(chosen);
+    onChoose(chosen);
   }
 
-  function show(found, typed) {
-    options = found;
+  function showOptions(loaded, typed) {
+    options = loaded;
     list.dataset.typed = typed;
-    list.replaceChildren(...found.map((option, at) => item(option, at)));
+    list.replaceChildren(...options.map(makeItem));
     active = -1;
-    list.hidden = !found.length;
-    input.setAttribute("aria-expanded", String(found.length > 0));
+    list.hidden = !options.length;
+    input.setAttribute("aria-expanded", String(options.length > 0));
   }
 
-  function item(option, at) {
-    const props = { role: "option", id: `${list.id}-${at}`, "aria-selected": "false" };
-    const made = make("li", props, make("span", { dir: "auto" }, option.label), make("small", {}, option.note || ""));
-    made.addEventListener("mousedown", (event) => {
+  function makeItem(option, position) {
+    const props = { role: "option", id: `${list.id}-${position}`, "aria-selected": "false" };
+    const item = make("li", props, make("span", { dir: "auto" }, option.label), make("small", {}, option.note || ""));
+    item.addEventListener("mousedown", (event) => {
       event.preventDefault();
-      choose(at);
+      chooseOption(position);
     });
-    return made;
+    return item;
   }
 
-  async function ask() {
+  async function loadOptions() {
     const typed = input.value.trim();
-    asking?.abort();
+    pending?.abort();
     if (!typed) return close();
-    asking = new AbortController();
-    const { signal } = asking;
+    pending = new AbortController();
+    const { signal } = pending;
     try {
-      const found = await look(typed, signal);
-      if (!signal.aborted && document.activeElement === input) show(found, typed);
+      const loaded = await findOptions(typed, signal);
+      if (!signal.aborted && document.activeElement === input) showOptions(loaded, typed);
     } catch {
-      if (!signal.aborted) close(); // suggestions are a help, not a need
+      if (!signal.aborted) close(); // the page works without suggestions
     }
     return undefined;
   }
 
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE);
+    timer = setTimeout(loadOptions, PAUSE);
   });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
@@ -84,14 +85,14 @@ export function combobox(input, list, look, take, name = "Suggestions") {
       close();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      if (list.hidden) ask();
+      if (list.hidden) loadOptions();
       else if (options.length) {
         const step = event.key === "ArrowDown" ? 1 : -1;
-        mark((active + step + options.length + (active < 0 && step < 0 ? 1 : 0)) % options.length);
+        highlightOption((active + step + options.length + (active < 0 && step < 0 ? 1 : 0)) % options.length);
       }
     } else if (event.key === "Enter" && active >= 0 && !list.hidden) {
       event.preventDefault();
-      choose(active);
+      chooseOption(active);
     }
   });
   return { close };

@@ -1,8 +1,8 @@
-/* Small helpers for the page. Text is only ever set as text. */
+/* Small helpers for pages. Text is only ever set as text. */
 
-import { useKey } from "./api.js";
+import { setApiKey } from "./api.js";
 
-/** An element; properties that start with "on" are listeners, strings become text. */
+/** Make an element; properties that start with "on" are listeners, strings become text. */
 export function make(tag, props = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -16,40 +16,40 @@ export function make(tag, props = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Tell those who cannot see it. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   byId("live").textContent = text;
 }
 
-/** A note that goes away by itself. */
-export function toast(text) {
+/** Show a note that disappears by itself. */
+export function showToast(text) {
   const note = make("p", { class: "toast" }, text);
   byId("toasts").append(note);
   announce(text);
   setTimeout(() => note.remove(), 4000);
 }
 
-/** What went wrong, in place of what was wanted, with a way to try again. */
-export function trouble(error, again) {
+/** Make the notice of an error, with a button to try again. */
+export function makeErrorNotice(error, again) {
   const button = again && make("button", { type: "button", class: "button", onclick: again }, "Try again");
-  const key = again && (error.status === 401 || error.status === 403) ? keyForm(again) : null;
+  const key = again && (error.status === 401 || error.status === 403) ? makeKeyForm(again) : null;
   return make("div", { class: "notice trouble", role: "alert" }, make("p", {}, error.message), key ?? button);
 }
 
-/** A service with API keys: the reader gives theirs, for this tab. */
-function keyForm(again) {
+/** Make the form for an API key, which is stored for this tab. */
+function makeKeyForm(again) {
   const input = make("input", { type: "password", required: true, autocomplete: "off", "aria-label": "API key", placeholder: "API key" });
   const form = make("form", { class: "key" }, input, make("button", { class: "button" }, "Use this key"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    useKey(input.value.trim());
+    setApiKey(input.value.trim());
     again();
   });
   return form;
 }
 
-/** Only web addresses become links. */
-export function safeUrl(url) {
+/** Return the address if it may become a link, else null. */
+export function toSafeUrl(url) {
   try {
     const parsed = new URL(url);
     return parsed.protocol === "http:" || parsed.protocol === "https:" ? parsed.href : null;
@@ -58,19 +58,19 @@ export function safeUrl(url) {
   }
 }
 
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : many}`;
+export const formatCount = (count, one, many = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
-export async function copy(text, what) {
+export async function copyText(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`${what} copied.`);
+    showToast(`${what} copied.`);
   } catch {
-    showToCopy(text, what);
+    showTextToCopy(text, what);
   }
 }
 
-/** Where the clipboard is closed to us, the text is shown, selected. */
-function showToCopy(text, what) {
+/** Show the text, selected, where the clipboard cannot be used. */
+function showTextToCopy(text, what) {
   const area = make("textarea", { readonly: true, rows: "12", "aria-label": what });
   area.value = text;
   const close = make("button", { type: "button", class: "button", onclick: () => dialog.close() }, "Close");

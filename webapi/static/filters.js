@@ -2,10 +2,10 @@
 
 import { make } from "./dom.js";
 
-/** `counted`: [{field, label, buckets}]; `change(state)` hears what the reader asks for. */
-export function filters(state, counted, dated, change) {
-  const parts = counted.map((one) => facet(state, one, change));
-  if (dated || state.since || state.until) parts.push(dates(state, change));
+/** Make the filters. `counted`: [{field, label, buckets}]; `change(state)` is called with the new state. */
+export function makeFilters(state, counted, dated, change) {
+  const parts = counted.map((one) => makeFacetFilter(state, one, change));
+  if (dated || state.since || state.until) parts.push(makeDateFilter(state, change));
   const set = Object.keys(state.facets).length || state.since || state.until;
   if (set) {
     const clear = () => change({ ...state, facets: {}, since: "", until: "", from: 0 });
@@ -14,7 +14,7 @@ export function filters(state, counted, dated, change) {
   return parts.filter(Boolean);
 }
 
-function facet(state, { field: name, label, buckets }, change) {
+function makeFacetFilter(state, { field: name, label, buckets }, change) {
   const chosen = state.facets[name] || [];
   const rows = buckets.map((one) => ({ ...one, key: String(one.key_as_string ?? one.key) }));
   for (const value of chosen) if (!rows.some((row) => row.key === value)) rows.push({ key: value, doc_count: 0 });
@@ -33,7 +33,7 @@ function facet(state, { field: name, label, buckets }, change) {
   return make("fieldset", {}, make("legend", {}, label), ...boxes);
 }
 
-function dates(state, change) {
+function makeDateFilter(state, change) {
   const field = (name, label) => {
     const input = make("input", { type: "date", value: state[name], name });
     input.addEventListener("change", () => change({ ...state, [name]: input.value, from: 0 }));

@@ -1,6 +1,6 @@
 /* The neighbourhood: phrases in three columns, the two sides between them, third documents below.
 
-   Only the edges of what is pointed at or chosen are strong: with all of them nothing can be read. */
+   Only the edges of the node that is pointed at or chosen are drawn strong: with all of them nothing can be read. */
 
 import { make } from "./dom.js";
 
@@ -9,40 +9,40 @@ const WIDTH = 1080;
 const ROW = 22;
 const TOP = 34;
 const COLUMNS = { distinct_a: 250, a: 330, common: 540, b: 750, distinct_b: 830 };
-const LETTERS = 30;
+const MAX_LABEL_LETTERS = 30;
 
-function svg(tag, props = {}, ...children) {
+function makeSvg(tag, props = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(props)) made.setAttribute(name, value);
   made.append(...children);
   return made;
 }
 
-/** Cut after a word where there is one. */
-const short = (text) => {
+/** Shorten a label, after a word if possible. */
+const shortenLabel = (text) => {
   const letters = [...text];
-  if (letters.length <= LETTERS) return text;
-  const cut = letters.slice(0, LETTERS - 1).join("");
+  if (letters.length <= MAX_LABEL_LETTERS) return text;
+  const cut = letters.slice(0, MAX_LABEL_LETTERS - 1).join("");
   return `${cut.includes(" ") ? cut.slice(0, cut.lastIndexOf(" ")).replace(/[ +]+$/, "") : cut}…`;
 };
 
-/** `names`: phrase -> how it is shown; `select(list, phrase)` hears a click on a phrase. */
-export class Graph {
+/** The drawing; `select(list, phrase)` is called when a phrase is clicked. */
+export class NeighbourhoodGraph {
   constructor(graph, answer, select) {
     this.select = select;
     this.chosen = "";
     const displays = new Map();
     for (const list of ["common", "distinct_a", "distinct_b"]) for (const entry of answer[list]) displays.set(entry.phrase, entry.display);
-    this.nodes = new Map(graph.nodes.map((node) => [node.key, { ...node, label: label(node, displays) }]));
+    this.nodes = new Map(graph.nodes.map((node) => [node.key, { ...node, label: getNodeLabel(node, displays) }]));
     this.edges = graph.edges.filter((edge) => this.nodes.has(edge.phrase) && this.nodes.has(edge.document));
-    this.height = this.#place();
+    this.height = this.#layOut();
     this.said = make("p", { class: "said", "aria-live": "polite" });
     this.node = make("div", {}, make("div", { class: "canvas" }, this.#draw()), this.said, make("p", { class: "muted keys" }, "Click a phrase or a document to see what it is connected to; with the keyboard, the arrow keys move, Enter chooses."));
-    this.#light(null);
+    this.#highlightNode(null);
   }
 
-  /** Sets x and y of every node; the height of the drawing. */
-  #place() {
+  /** Set x and y of every node; return the height of the drawing. */
+  #layOut() {
     const columns = { distinct_a: [], common: [], distinct_b: [] };
     const sides = { a: [], b: [] };
     const third = [];
@@ -69,65 +69,65 @@ export class Graph {
   }
 
   #draw() {
-    const root = (this.root = svg("svg", { viewBox: `0 0 ${WIDTH} ${this.height}`, role: "group", "aria-label": "Phrases, the two sides and the documents that connect them" }));
+    const root = (this.root = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${this.height}`, role: "group", "aria-label": "Phrases, the two sides and the documents that connect them" }));
     const most = Math.max(1, ...this.edges.map((edge) => edge.weight));
     for (const edge of this.edges) {
       const from = this.nodes.get(edge.phrase);
       const to = this.nodes.get(edge.document);
       const bend = to.side ? 0 : 0.5 * (to.y - from.y);
       const path = `M${from.x},${from.y} C${from.x},${from.y + bend} ${to.x},${to.y - bend} ${to.x},${to.y}`;
-      edge.line = svg("path", { d: path, class: `edge ${to.side ? `side ${to.side}` : "third"}`, "stroke-width": (0.6 + (1.8 * edge.weight) / most).toFixed(2) });
+      edge.line = makeSvg("path", { d: path, class: `edge ${to.side ? `side ${to.side}` : "third"}`, "stroke-width": (0.6 + (1.8 * edge.weight) / most).toFixed(2) });
       root.append(edge.line);
     }
     const heads = [["distinct_a", "only A"], ["common", "both"], ["distinct_b", "only B"]];
-    for (const [name, text] of heads) root.append(svg("text", { x: COLUMNS[name], y: 14, class: "head", "text-anchor": anchor(name) }, text));
-    if (this.third) root.append(svg("text", { x: WIDTH / 2, y: this.height - 8, class: "head", "text-anchor": "middle" }, "documents that connect them"));
-    for (const node of this.nodes.values()) root.append((node.drawn = this.#node(node)));
+    for (const [name, text] of heads) root.append(makeSvg("text", { x: COLUMNS[name], y: 14, class: "head", "text-anchor": getTextAnchor(name) }, text));
+    if (this.third) root.append(makeSvg("text", { x: WIDTH / 2, y: this.height - 8, class: "head", "text-anchor": "middle" }, "documents that connect them"));
+    for (const node of this.nodes.values()) root.append((node.drawn = this.#makeNode(node)));
     [...this.nodes.values()][0]?.drawn.setAttribute("tabindex", "0");
-    root.addEventListener("pointerleave", () => this.#light(null));
+    root.addEventListener("pointerleave", () => this.#highlightNode(null));
     return root;
   }
 
-  #node(node) {
-    const seen = short(node.label);
-    const name = node.kind === "phrase" && seen !== node.label ? `${seen} (${node.label})` : node.label; // what is seen is part of it
-    const group = svg("g", { "aria-label": name, class: `node ${node.kind} ${node.list || node.side || "third"}`, tabindex: "-1", role: "button", transform: `translate(${node.x} ${node.y})` });
-    group.append(svg("title", {}, node.label));
+  #makeNode(node) {
+    const seen = shortenLabel(node.label);
+    const name = node.kind === "phrase" && seen !== node.label ? `${seen} (${node.label})` : node.label; // the accessible name contains the visible one
+    const group = makeSvg("g", { "aria-label": name, class: `node ${node.kind} ${node.list || node.side || "third"}`, tabindex: "-1", role: "button", transform: `translate(${node.x} ${node.y})` });
+    group.append(makeSvg("title", {}, node.label));
     if (node.kind === "phrase") {
       const at = { distinct_a: -9, common: 0, distinct_b: 9 }[node.list];
-      if (node.list === "common") group.append(svg("rect", { x: -105, y: -10, width: 210, height: 20, rx: 10 }));
-      else group.append(svg("circle", { r: 4 }));
-      group.append(svg("text", { x: at, y: 4.5, "text-anchor": anchor(node.list) }, seen));
+      if (node.list === "common") group.append(makeSvg("rect", { x: -105, y: -10, width: 210, height: 20, rx: 10 }));
+      else group.append(makeSvg("circle", { r: 4 }));
+      group.append(makeSvg("text", { x: at, y: 4.5, "text-anchor": getTextAnchor(node.list) }, seen));
     } else if (node.side) {
-      group.append(svg("circle", { r: 14 }), svg("text", { y: 5, "text-anchor": "middle" }, node.side.toUpperCase()));
-    } else group.append(svg("rect", { x: -6, y: -6, width: 12, height: 12, rx: 2 }));
-    group.addEventListener("pointerenter", () => this.#light(node));
-    group.addEventListener("focus", () => this.#light(node));
-    group.addEventListener("click", () => this.#choose(node));
-    group.addEventListener("keydown", (event) => this.#key(event, node));
+      group.append(makeSvg("circle", { r: 14 }), makeSvg("text", { y: 5, "text-anchor": "middle" }, node.side.toUpperCase()));
+    } else group.append(makeSvg("rect", { x: -6, y: -6, width: 12, height: 12, rx: 2 }));
+    group.addEventListener("pointerenter", () => this.#highlightNode(node));
+    group.addEventListener("focus", () => this.#highlightNode(node));
+    group.addEventListener("click", () => this.#chooseNode(node));
+    group.addEventListener("keydown", (event) => this.#handleKey(event, node));
     return group;
   }
 
-  #choose(node) {
+  #chooseNode(node) {
     if (node.kind === "phrase") this.select(node.list, node.phrase);
     else this.chosen = this.chosen === node.key ? "" : node.key;
-    this.#light(node);
+    this.#highlightNode(node);
   }
 
-  /** Where it is wider than its place, begin with the middle. */
+  /** Scroll to the middle where the drawing is wider than the page. */
   center() {
     const canvas = this.root.parentElement;
     canvas.scrollLeft = (canvas.scrollWidth - canvas.clientWidth) / 2;
   }
 
   /** Show the phrase chosen elsewhere on the page. */
-  show(chosen) {
+  showPhrase(chosen) {
     const found = [...this.nodes.values()].find((node) => node.kind === "phrase" && `${node.list}/${node.phrase}` === chosen);
     this.chosen = found?.key || "";
-    this.#light(null);
+    this.#highlightNode(null);
   }
 
-  #light(pointed) {
+  #highlightNode(pointed) {
     const node = pointed || this.nodes.get(this.chosen);
     const near = new Set(node ? [node.key] : []);
     this.root.classList.toggle("lit", Boolean(node));
@@ -141,32 +141,32 @@ export class Graph {
       one.drawn.classList.toggle("dim", Boolean(node) && !near.has(one.key));
       one.drawn.setAttribute("aria-pressed", String(one.key === this.chosen));
     }
-    this.said.textContent = node ? this.#about(node, near) : "";
+    this.said.textContent = node ? this.#describeNode(node, near) : "";
   }
 
-  #about(node, near) {
+  #describeNode(node, near) {
     const others = [...near].filter((key) => key !== node.key).map((key) => this.nodes.get(key));
     const names = (nodes) => nodes.slice(0, 5).map((one) => one.label).join(" · ") + (nodes.length > 5 ? ` · and ${nodes.length - 5} more` : "");
     return others.length ? `${node.label}: ${names(others)}` : node.label;
   }
 
-  #key(event, node) {
+  #handleKey(event, node) {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.#choose(node);
+      this.#chooseNode(node);
       return;
     }
     const direction = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
     if (!direction) return;
     event.preventDefault();
-    const next = this.#nearest(node, direction);
+    const next = this.#findNearest(node, direction);
     if (!next) return;
     node.drawn.setAttribute("tabindex", "-1");
     next.drawn.setAttribute("tabindex", "0");
     next.drawn.focus();
   }
 
-  #nearest(node, [dx, dy]) {
+  #findNearest(node, [dx, dy]) {
     let best = null;
     let least = Infinity;
     for (const one of this.nodes.values()) {
@@ -178,9 +178,9 @@ export class Graph {
   }
 }
 
-const anchor = (list) => ({ distinct_a: "end", common: "middle", distinct_b: "start" })[list];
+const getTextAnchor = (list) => ({ distinct_a: "end", common: "middle", distinct_b: "start" })[list];
 
-function label(node, displays) {
+function getNodeLabel(node, displays) {
   if (node.kind === "phrase") return displays.get(node.phrase) || node.phrase.replaceAll("@@", " + ");
   return node.title || node.id || "the text";
 }

@@ -2,14 +2,14 @@
 
 import { make } from "./dom.js";
 
-const LONGEST = 200000;
+const MAX_TEXT_LENGTH = 200000;
 
-export const pattern = (entry) => customElements.get("why-this-result").pattern(entry);
+export const makePattern = (entry) => customElements.get("why-this-result").pattern(entry);
 
-export const apart = (places) => customElements.get("why-this-result").apart(places);
+export const separateEvidence = (places) => customElements.get("why-this-result").apart(places);
 
-/** Offsets of the API count characters (code points); those of a string here count UTF-16 units. */
-export function unitsOf(text) {
+/** Return a function from offsets of the API, in characters (code points), to those of a string here, in UTF-16 units. */
+export function makeUnitConverter(text) {
   if (!/[\ud800-\udbff]/.test(text)) return (offset) => offset;
   const units = [];
   let at = 0;
@@ -21,10 +21,10 @@ export function unitsOf(text) {
   return (offset) => units[Math.min(offset, units.length - 1)];
 }
 
-/** Spans {start, end, entry, list} of the entries in a text, none overlapping, in order.
+/** Return the spans {start, end, entry, list} of the entries in a text, in order and without overlaps.
     `field` and `id` choose the evidence that belongs to this text. */
-export function spansOf(text, lists, { side, id, field }) {
-  const unit = unitsOf(text);
+export function findSpans(text, lists, { side, id, field }) {
+  const unit = makeUnitConverter(text);
   const found = [];
   for (const [list, entries] of Object.entries(lists)) {
     for (const entry of entries) {
@@ -32,7 +32,7 @@ export function spansOf(text, lists, { side, id, field }) {
         const here = place.side === side && place.field === field && place.id === id;
         if (here) found.push({ start: unit(place.start), end: unit(place.end), entry, list, sure: true });
       }
-      for (const match of text.length > LONGEST ? [] : text.matchAll(pattern(entry))) {
+      for (const match of text.length > MAX_TEXT_LENGTH ? [] : text.matchAll(makePattern(entry))) {
         found.push({ start: match.index, end: match.index + match[0].length, entry, list, sure: false });
       }
     }
@@ -45,8 +45,8 @@ export function spansOf(text, lists, { side, id, field }) {
   return kept;
 }
 
-/** The text as nodes. */
-export function markedText(text, spans) {
+/** Return the text as nodes, with the spans marked. */
+export function markText(text, spans) {
   const out = [];
   let at = 0;
   for (const { start, end, entry, list } of spans) {
@@ -58,11 +58,11 @@ export function markedText(text, spans) {
   return out;
 }
 
-/** A snippet with what a pattern finds marked. */
-export function markedSnippet(text, found) {
+/** Return a snippet as nodes, with the matches of a pattern marked. */
+export function markSnippet(text, pattern) {
   const out = [];
   let at = 0;
-  for (const match of text.matchAll(found)) {
+  for (const match of text.matchAll(pattern)) {
     out.push(text.slice(at, match.index), make("mark", {}, match[0]));
     at = match.index + match[0].length;
   }

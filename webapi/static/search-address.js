@@ -1,27 +1,27 @@
-/* What the search page shows is in its address, all of it. */
+/* The address of the search page, which holds its whole state, and the search body made from it. */
 
-/** {index, q, from, facets: {name: [values]}, since, until, why, doc} */
+/** Read {index, q, from, facets: {name: [values]}, since, until, why, doc} from the address. */
 export function readAddress(query = location.search) {
-  const given = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   const facets = {};
-  for (const one of given.getAll("f")) {
+  for (const one of parameters.getAll("f")) {
     const colon = one.indexOf(":");
     if (colon > 0) (facets[one.slice(0, colon)] ??= []).push(one.slice(colon + 1));
   }
-  const why = given.get("why");
+  const why = parameters.get("why");
   return {
-    index: given.get("index") || "",
-    q: given.get("q") ?? null,
-    from: Math.min(Math.max(0, parseInt(given.get("from"), 10) || 0), 9990),
+    index: parameters.get("index") || "",
+    q: parameters.get("q") ?? null,
+    from: Math.min(Math.max(0, parseInt(parameters.get("from"), 10) || 0), 9990),
     facets,
-    since: day(given.get("since")),
-    until: day(given.get("until")),
-    doc: given.get("doc") || "",
+    since: parseDay(parameters.get("since")),
+    until: parseDay(parameters.get("until")),
+    doc: parameters.get("doc") || "",
     why: ["query", "page", "document"].includes(why) ? why : "query",
   };
 }
 
-const day = (written) => (/^\d{4}-\d{2}-\d{2}$/.test(written || "") ? written : "");
+const parseDay = (written) => (/^\d{4}-\d{2}-\d{2}$/.test(written || "") ? written : "");
 
 export function writeAddress(state) {
   const out = new URLSearchParams();
@@ -34,8 +34,8 @@ export function writeAddress(state) {
   return `/?${out}`;
 }
 
-/** The search as the API takes it, in the names that the index has for its fields. */
-export function bodyOf(state, { fields, facets }, size) {
+/** Return the search body, with the index's own names of its fields. */
+export function buildSearchBody(state, { fields, facets }, size) {
   const filter = Object.entries(state.facets).map(([name, values]) => ({ terms: { [name]: values } }));
   const range = {};
   if (state.since) range.gte = state.since;
@@ -45,7 +45,7 @@ export function bodyOf(state, { fields, facets }, size) {
   const must = words ? [{ multi_match: { query: words } }] : [];
   const body = { query: { bool: { must, filter } }, size, from: state.from };
   if (!must.length && !filter.length) body.query = { match_all: {} };
-  if (fields.text) body.highlight = { fields: { [fields.text]: {} }, pre_tags: ["\ue000"], post_tags: ["\ue001"] }; // no text holds these
+  if (fields.text) body.highlight = { fields: { [fields.text]: {} }, pre_tags: ["\ue000"], post_tags: ["\ue001"] }; // private-use characters, which no text contains
   if (facets.length) body.aggs = Object.fromEntries(facets.map(({ field }) => [field, { terms: { field, size: 12 } }]));
   return body;
 }

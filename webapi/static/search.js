@@ -1,80 +1,79 @@
 /* The search page: address in, results with their reasons out. */
 
-import { indexes, search, suggest } from "./api.js";
-import { combobox } from "./combobox.js";
-import { announce, byId, make, plural, trouble } from "./dom.js";
-import { somePhrases } from "./examples.js";
-import { about, facetLabel, shaped } from "./fields.js";
-import { filters } from "./filters.js";
-import { result } from "./result.js";
-import { bodyOf, readAddress, writeAddress } from "./search-address.js";
-import { inTray, showTray, toggle } from "./tray.js";
+import { listIndexes, searchIndex, suggestPhrases } from "./api.js";
+import { attachCombobox } from "./combobox.js";
+import { announce, byId, formatCount, make, makeErrorNotice } from "./dom.js";
+import { makeFilters } from "./filters.js";
+import { describeIndex, getFacetLabel, toResult } from "./index-fields.js";
+import { buildSearchBody, readAddress, writeAddress } from "./search-address.js";
+import { makeResult } from "./search-result.js";
+import { samplePhrases } from "./suggested-comparisons.js";
+import { drawTray, isInTray, toggleInTray } from "./tray.js";
 
-const SIZE = 10;
+const PAGE_SIZE = 10;
 let state = readAddress();
 let running = null;
 
-function go(next, { replace = false } = {}) {
+function changeState(next, { replace = false } = {}) {
   state = next;
-  writeBox();
+  fillSearchBox();
   history[replace ? "replaceState" : "pushState"](null, "", writeAddress(state));
-  show();
+  showResults();
 }
 
-/** Only when the address changes: what somebody types meanwhile is theirs. */
-function writeBox() {
+/** Call it only when the address changes, so as not to overwrite what is being typed. */
+function fillSearchBox() {
   byId("q").value = state.q ?? "";
 }
 
-async function begin() {
-  writeBox();
+async function startPage() {
+  fillSearchBox();
   byId("filters").open = matchMedia("(min-width: 60rem)").matches;
-  wire();
+  addListeners();
   try {
     await chooseIndex();
   } catch (error) {
     byId("welcome").hidden = false;
-    byId("welcome").replaceChildren(trouble(error, () => location.reload()));
+    byId("welcome").replaceChildren(makeErrorNotice(error, () => location.reload()));
   }
 }
 
 async function chooseIndex() {
-  const found = await indexes();
+  const indexes = await listIndexes();
   const select = byId("index");
-  select.replaceChildren(...found.map((one) => make("option", { value: one.name }, one.name)));
-  select.hidden = found.length < 2;
-  if (state.index && found.every((one) => one.name !== state.index)) select.append(make("option", { value: state.index }, state.index));
-  if (!state.index && found.length === 1) {
-    state = { ...state, index: found[0].name };
+  select.replaceChildren(...indexes.map(({ name }) => make("option", { value: name }, name)));
+  select.hidden = indexes.length < 2;
+  if (state.index && indexes.every(({ name }) => name !== state.index)) select.append(make("option", { value: state.index }, state.index));
+  if (!state.index && indexes.length === 1) {
+    state = { ...state, index: indexes[0].name };
     history.replaceState(null, "", writeAddress(state));
   }
-  if (!state.index) return listIndexes(found);
-  const known = found.find((one) => one.name === state.index);
-  return show(known);
+  if (!state.index) return showIndexList(indexes);
+  return showResults(indexes.find(({ name }) => name === state.index));
 }
 
-function listIndexes(found) {
-  const items = found.map((one) =>
-    make("li", {}, make("a", { href: `/?${new URLSearchParams({ index: one.name })}` }, one.name),
-      make("small", {}, `${plural(one.documents, "document")}, ${plural(one.phrases, "phrase")}`)));
+function showIndexList(indexes) {
+  const items = indexes.map((index) =>
+    make("li", {}, make("a", { href: `/?${new URLSearchParams({ index: index.name })}` }, index.name),
+      make("small", {}, `${formatCount(index.documents, "document")}, ${formatCount(index.phrases, "phrase")}`)));
   const none = make("div", {}, make("p", {}, "There is no index yet. Make one from a file or a folder:"), make("pre", {}, make("code", {}, "phrasecom index PATH --index NAME")));
-  const some = make("div", {}, make("p", {}, "Choose an index."), make("ul", { class: "cards" }, ...items));
-  welcome(found.length ? "What do you want to search?" : "Nothing to search yet", found.length ? some : none);
+  const choice = make("div", {}, make("p", {}, "Choose an index."), make("ul", { class: "cards" }, ...items));
+  showWelcome(indexes.length ? "What do you want to search?" : "Nothing to search yet", indexes.length ? choice : none);
 }
 
-function welcome(title, ...content) {
+function showWelcome(title, ...content) {
   byId("welcome").hidden = false;
   byId("columns").hidden = true;
   byId("welcome").replaceChildren(make("p", { class: "lead" }, title), ...content);
 }
 
-async function show(known) {
+async function showResults(info) {
   document.title = state.q ? `${state.q} · PhraseCom` : "Search · PhraseCom";
   byId("index").value = state.index;
   byId("nav-compare").href = `/compare?${new URLSearchParams({ index: state.index })}`;
-  showTray(state.index, changedTray);
+  drawTray(state.index, refreshTray);
   running?.abort();
-  if (state.q === null && !Object.keys(state.facets).length && !state.since && !state.until) return landing(known);
+  if (state.q === null && !Object.keys(state.facets).length && !state.since && !state.until) return showLandingPage(info);
   byId("welcome").hidden = true;
   byId("columns").hidden = false;
   byId("columns").setAttribute("aria-busy", "true");
@@ -82,117 +81,117 @@ async function show(known) {
   const { signal } = running;
   const patience = setTimeout(() => (byId("count").textContent = "Searching …"), 250);
   try {
-    const named = await about(state.index);
+    const description = await describeIndex(state.index);
     if (signal.aborted) return undefined;
-    const found = await search(state.index, bodyOf(state, named, SIZE), { signal, prefer: "wait=0" });
+    const response = await searchIndex(state.index, buildSearchBody(state, description, PAGE_SIZE), { signal, prefer: "wait=0" });
     clearTimeout(patience);
-    draw(found, named);
-    narrow(found, named);
+    drawResults(response, description);
+    drawFilters(response, description);
   } catch (error) {
     clearTimeout(patience);
     if (signal.aborted) return undefined;
     byId("results").replaceChildren();
     byId("pager").replaceChildren();
     byId("count").textContent = "";
-    byId("trouble").replaceChildren(trouble(error, () => show()));
+    byId("trouble").replaceChildren(makeErrorNotice(error, () => showResults()));
   } finally {
     if (!signal.aborted) byId("columns").removeAttribute("aria-busy");
   }
   return undefined;
 }
 
-/** Filters beside the results, with the counts of what was found. */
-function narrow(found, named) {
-  const others = Object.keys(state.facets).filter((field) => named.facets.every((facet) => facet.field !== field));
-  const facets = [...named.facets, ...others.map((field) => ({ field, name: null }))];
-  const counted = facets.map((facet) => ({ field: facet.field, label: facetLabel(facet), buckets: found.aggregations?.[facet.field]?.buckets || [] }));
-  const dated = named.fields.date && found.hits.hits.some((hit) => shaped(hit, named).date);
-  const held = document.activeElement?.closest("#facets") ? document.activeElement : null;
-  byId("facets").replaceChildren(...filters(state, counted, dated, go));
-  if (held?.name) byId("facets").querySelector(`[name="${CSS.escape(held.name)}"][value="${CSS.escape(held.value)}"]`)?.focus();
+/** Draw the filters beside the results, with the counts of this search. */
+function drawFilters(response, description) {
+  const others = Object.keys(state.facets).filter((field) => description.facets.every((facet) => facet.field !== field));
+  const facets = [...description.facets, ...others.map((field) => ({ field, name: null }))];
+  const counted = facets.map((facet) => ({ field: facet.field, label: getFacetLabel(facet), buckets: response.aggregations?.[facet.field]?.buckets || [] }));
+  const dated = description.fields.date && response.hits.hits.some((hit) => toResult(hit, description).date);
+  const focused = document.activeElement?.closest("#facets") ? document.activeElement : null;
+  byId("facets").replaceChildren(...makeFilters(state, counted, dated, changeState));
+  if (focused?.name) byId("facets").querySelector(`[name="${CSS.escape(focused.name)}"][value="${CSS.escape(focused.value)}"]`)?.focus();
   byId("filters").hidden = !byId("facets").children.length;
 }
 
-function draw(found, named) {
-  const { total } = found.hits;
-  const hits = found.hits.hits.map((hit) => shaped(hit, named));
-  const page = { state, hits, actions: { tray: put, explain }, inTray: (id) => inTray(state.index, id) };
+function drawResults(response, description) {
+  const { total } = response.hits;
+  const hits = response.hits.hits.map((hit) => toResult(hit, description));
+  const page = { state, hits, actions: { tray: toggleHitInTray, explain: explainByHit }, inTray: (id) => isInTray(state.index, id) };
   byId("trouble").replaceChildren();
-  byId("count").replaceChildren(make("strong", {}, plural(total.value, "result")), ` in ${found.took} ms`);
-  byId("against").replaceChildren(make("legend", {}, "Explain by"), ...choices(hits));
+  byId("count").replaceChildren(make("strong", {}, formatCount(total.value, "result")), ` in ${response.took} ms`);
+  byId("against").replaceChildren(make("legend", {}, "Explain by"), ...makeAgainstChoices(hits));
   byId("results").start = state.from + 1;
-  byId("results").replaceChildren(...hits.map((_, position) => result(page, position)));
-  if (!hits.length) byId("trouble").replaceChildren(nothing());
-  pager(total.value);
-  announce(plural(total.value, "result"));
+  byId("results").replaceChildren(...hits.map((_, position) => makeResult(page, position)));
+  if (!hits.length) byId("trouble").replaceChildren(makeEmptyNotice());
+  drawPager(total.value);
+  announce(formatCount(total.value, "result"));
 }
 
-function nothing() {
+function makeEmptyNotice() {
   const set = Object.keys(state.facets).length || state.since || state.until;
   const advice = set ? "Try fewer filters." : "Try fewer or other words; suggestions appear while you type.";
   return make("div", { class: "notice" }, make("p", {}, make("strong", {}, "Nothing found. "), advice));
 }
 
-function choices(hits) {
+function makeAgainstChoices(hits) {
   const chosen = hits.find((hit) => hit.id === state.doc);
   const named = state.doc ? `“${chosen?.title || state.doc}”` : null;
   const offers = [["query", "the search"], ["page", "the rest of the page"], ...(named ? [["document", named]] : [])];
   return offers.map(([value, label]) => {
     const input = make("input", { type: "radio", name: "why", value });
     input.checked = state.why === value;
-    input.addEventListener("change", () => go({ ...state, why: value }));
+    input.addEventListener("change", () => changeState({ ...state, why: value }));
     return make("label", {}, input, make("span", { dir: "auto" }, label));
   });
 }
 
-function explain(hit) {
+function explainByHit(hit) {
   const off = state.why === "document" && state.doc === hit.id;
-  go({ ...state, doc: off ? "" : hit.id, why: off ? "query" : "document" });
+  changeState({ ...state, doc: off ? "" : hit.id, why: off ? "query" : "document" });
 }
 
-function put(hit) {
-  toggle(state.index, { id: hit.id, title: hit.title || hit.id });
-  changedTray();
+function toggleHitInTray(hit) {
+  toggleInTray(state.index, { id: hit.id, title: hit.title || hit.id });
+  refreshTray();
 }
 
-function changedTray() {
-  showTray(state.index, changedTray);
+function refreshTray() {
+  drawTray(state.index, refreshTray);
   for (const button of document.querySelectorAll("[data-tray]")) {
-    const there = inTray(state.index, button.dataset.tray);
+    const there = isInTray(state.index, button.dataset.tray);
     button.setAttribute("aria-pressed", String(there));
     button.textContent = there ? "In the tray" : "Compare";
     button.setAttribute("aria-label", `${button.textContent}: ${button.closest(".result").querySelector("h2").textContent}`);
   }
 }
 
-function pager(total) {
+function drawPager(total) {
   const link = (from, label, rel) => {
     const address = writeAddress({ ...state, from });
     const made = make("a", { href: address, rel, class: "button" }, label);
     made.addEventListener("click", (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey) return;
       event.preventDefault();
-      go({ ...state, from });
+      changeState({ ...state, from });
       byId("main").focus();
       scrollTo(0, 0);
     });
     return made;
   };
   const parts = [];
-  if (state.from > 0) parts.push(link(Math.max(0, state.from - SIZE), "← Previous", "prev"));
-  if (total > SIZE) parts.push(make("span", { class: "muted" }, `${state.from + 1}–${Math.min(state.from + SIZE, total)} of ${total.toLocaleString()}`));
-  if (state.from + SIZE < Math.min(total, 10000)) parts.push(link(state.from + SIZE, "Next →", "next"));
+  if (state.from > 0) parts.push(link(Math.max(0, state.from - PAGE_SIZE), "← Previous", "prev"));
+  if (total > PAGE_SIZE) parts.push(make("span", { class: "muted" }, `${state.from + 1}–${Math.min(state.from + PAGE_SIZE, total)} of ${total.toLocaleString()}`));
+  if (state.from + PAGE_SIZE < Math.min(total, 10000)) parts.push(link(state.from + PAGE_SIZE, "Next →", "next"));
   byId("pager").replaceChildren(...parts);
 }
 
-/** The page before the first search: what there is, and something to try. */
-async function landing(known) {
-  const size = known ? `${plural(known.documents, "document")}, ${plural(known.phrases, "phrase")}` : "";
+/** Show the page before the first search: the size of the index, and phrases to try. */
+async function showLandingPage(info) {
+  const size = info ? `${formatCount(info.documents, "document")}, ${formatCount(info.phrases, "phrase")}` : "";
   const tries = make("p", { class: "tries" });
   const all = make("a", { href: writeAddress({ ...state, q: "" }) }, "See all documents");
-  welcome("Search, and see why each result is there.", make("p", { class: "muted" }, size), tries, make("p", {}, all), legend());
+  showWelcome("Search, and see why each result is there.", make("p", { class: "muted" }, size), tries, make("p", {}, all), makeLegend());
   byId("q").focus();
-  const phrases = await somePhrases(state.index, 6);
+  const phrases = await samplePhrases(state.index, 6);
   const links = phrases.map((one) => make("a", { class: "try", href: writeAddress({ ...state, q: one.display }), dir: "auto" }, one.display));
   if (links.length) tries.replaceChildren(make("span", { class: "muted" }, "Try "), ...links);
 }
@@ -203,30 +202,30 @@ const MARKS = [
   ["distinct", "+", "Distinct", "What sets a result apart from the rest."],
 ];
 
-function legend() {
+function makeLegend() {
   const cards = MARKS.map(([kind, sign, name, text]) =>
     make("li", {}, make("span", { class: `sign ${kind}`, "aria-hidden": "true" }, sign), make("strong", {}, name), make("span", { class: "muted" }, text)));
   return make("ul", { class: "legend" }, ...cards);
 }
 
-function wire() {
-  const submit = (q) => go({ ...readAddress(), index: byId("index").value || state.index, q, from: 0, doc: "", why: state.why === "document" ? "query" : state.why });
-  const look = async (typed, signal) => (await suggest(state.index, typed, 8, { signal })).map((one) => ({ value: one.display, label: one.display, note: one.documents.toLocaleString() }));
-  const box = combobox(byId("q"), byId("suggestions"), look, (option) => submit(option.value), "Phrases of the index");
+function addListeners() {
+  const submit = (q) => changeState({ ...readAddress(), index: byId("index").value || state.index, q, from: 0, doc: "", why: state.why === "document" ? "query" : state.why });
+  const findOptions = async (typed, signal) => (await suggestPhrases(state.index, typed, 8, { signal })).map((one) => ({ value: one.display, label: one.display, note: one.documents.toLocaleString() }));
+  const box = attachCombobox(byId("q"), byId("suggestions"), findOptions, (option) => submit(option.value), "Phrases of the index");
   byId("search").addEventListener("submit", (event) => {
     event.preventDefault();
     box.close();
     submit(byId("q").value);
   });
   byId("index").addEventListener("change", () => {
-    go({ ...state, index: byId("index").value, facets: {}, since: "", until: "", from: 0, doc: "", why: "query" });
+    changeState({ ...state, index: byId("index").value, facets: {}, since: "", until: "", from: 0, doc: "", why: "query" });
   });
   addEventListener("popstate", () => {
     state = readAddress();
-    writeBox();
-    if (state.index) show();
+    fillSearchBox();
+    if (state.index) showResults();
     else chooseIndex();
   });
 }
 
-begin();
+startPage();

@@ -1,1 +1,1 @@
-"""From the result of a method to the answer that is shown."""
+"""From the result of a method to the answer."""

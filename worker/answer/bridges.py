@@ -1,7 +1,7 @@
-"""Why an implied phrase belongs to the side that lacks it: the shares of its relevance, and bridges.
+"""Why an implied phrase is relevant to the side that lacks it: the sources of its relevance, above all bridges.
 
-Relevance alone (lambda = 0) is split, solved exactly on the neighbourhood: f_i = sum_j S_ij g_j. The
-documents of the side that holds the phrase are told apart (``own``): they explain nothing.
+The relevance that is split is the one with lambda = 0, solved exactly on the neighbourhood: f_i = sum_j S_ij g_j. The
+share of the side that contains the phrase is kept separate (``own_share``), as it explains nothing.
 """
 
 from __future__ import annotations
@@ -13,113 +13,118 @@ from typing import Literal
 import numpy as np
 
 from worker.answer.comparison import Bridge, Reasons
-from worker.answer.near_duplicates import Folder
+from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.neighbourhood import LocalGraph
-from worker.methods.base import Problem
-from worker.solver.attribution import document_shares, relevance_shares
+from worker.methods.base import PairProblem
+from worker.solver.attribution import split_document_relevance, split_phrase_relevance
 from worker.solver.propagation import Relevance, propagate_exactly
-from worker.solver.seeds import pair_seeds
+from worker.solver.seeds import build_pair_seeds
 from worker.solver.subgraph import Floats
 
-MOST = 3
-"""Bridges named for a phrase."""
-_PHRASES = 3
-"""Phrases named for a bridge."""
-_LOOKED_AT = 8
-"""Phrases of a bridge among which as many as are named are looked for at first."""
-_MANY = 4
-"""Times as many parts as are wanted are sorted as they are: finding the largest first takes longer."""
-_LEAST = 1e-4
-"""A smaller share is not worth a line."""
+MAX_BRIDGES = 3
+"""Bridges listed for a phrase."""
+_MAX_BRIDGE_PHRASES = 3
+"""Phrases listed for a bridge."""
+_FIRST_PHRASES = 8
+"""Strongest phrases of a bridge that are searched first for enough distinct ones, before all of them."""
+_PARTITION_FACTOR = 4
+"""Up to this many times the wanted parts are sorted directly; for more, partitioning first is faster."""
+_MIN_SHARE = 1e-4
+"""A bridge of a smaller share is not listed."""
 
 
-def _none(phrase: str) -> bool:
-    """No word of any phrase stands on the side."""
+def _contains_no_word(phrase: str) -> bool:
     return False
 
 
-class Reasoner:
-    """Reasons for the implied phrases of one answer; the system is solved once, when first asked."""
+class BridgeFinder:
+    """Explains the implied phrases of one answer; the system is solved once, when first needed."""
 
     def __init__(
         self,
         graph: LocalGraph,
-        problem: Problem,
-        folder: Folder,
-        solved: Relevance | None = None,
-        worded: tuple[Callable[[str], bool], Callable[[str], bool]] = (_none, _none),
+        problem: PairProblem,
+        near_duplicates: NearDuplicates,
+        known_relevance: Relevance | None = None,
+        contains_any_word: tuple[Callable[[str], bool], Callable[[str], bool]] = (_contains_no_word, _contains_no_word),
     ) -> None:
-        """``solved``: what the method has solved already. ``worded``: whether a side holds any word of a phrase."""
-        self._graph = graph
-        self._folder = folder
-        self._problem = problem
-        self._given = solved
-        self._worded = worded
-        self._ranked: dict[tuple[int, int, int | None], list[int]] = {}
-        self._row = {phrase: i for i, phrase in enumerate(graph.phrases)}
+        """``known_relevance``: the exact relevance, if the method has solved it already.
 
-    def reasons(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
-        row = self._row.get(phrase)
+        ``contains_any_word``: for side a and for side b, returns whether the side contains any word of a phrase.
+        """
+        self._graph = graph
+        self._near_duplicates = near_duplicates
+        self._problem = problem
+        self._known_relevance = known_relevance
+        self._contains_any_word = contains_any_word
+        self._ranked_phrases: dict[tuple[int, int, int | None], list[int]] = {}
+        self._row_by_phrase = {phrase: i for i, phrase in enumerate(graph.phrases)}
+
+    def explain_phrase(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
+        """Return the sources of the phrase's relevance to the side that lacks it."""
+        row = self._row_by_phrase.get(phrase)
         if row is None:  # a method's own word, which is not in the graph
-            return Reasons(own=0.0, via=(), partial=0.0, rest=1.0)
+            return Reasons(own_share=0.0, bridges=(), word_share=0.0, other_share=1.0)
         side = 0 if lacking == "a" else 1
-        f, g = self._solved.f[:, side], self._solved.g[:, side]
-        if f[row] <= 0:  # no document speaks for it; words may
-            partial = float(self._worded[side](phrase))
-            return Reasons(own=0.0, via=(), partial=partial, rest=1.0 - partial)
-        own_a, own_b = self._graph.own_a, self._graph.own_b
+        f, g = self._relevance.f[:, side], self._relevance.g[:, side]
+        if f[row] <= 0:  # no document links the phrase to the side; its words may
+            word_share = float(self._contains_any_word[side](phrase))
+            return Reasons(own_share=0.0, bridges=(), word_share=word_share, other_share=1.0 - word_share)
+        own_a, own_b = self._graph.columns_a, self._graph.columns_b
         holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)
-        shares = relevance_shares(self._graph.graph, f, g, row, holders=holders, targets=targets)
-        named = _largest(shares.via, self._graph.ids, _LEAST, MOST)
-        via = tuple(self._bridge(j, float(shares.via[j]), side, row) for j in named)
+        shares = split_phrase_relevance(self._graph.subgraph, f, g, row, holders=holders, targets=targets)
+        named = _rank_largest(shares.via, self._graph.ids, _MIN_SHARE, MAX_BRIDGES)
+        via = tuple(self._build_bridge(j, float(shares.via[j]), side, row) for j in named)
         own = min(1.0, shares.own)  # the last digit of a sum
         rest = 1.0 - own - sum(bridge.share for bridge in via)
-        return Reasons(own=own, via=via, partial=0.0, rest=max(0.0, rest))
+        return Reasons(own_share=own, bridges=via, word_share=0.0, other_share=max(0.0, rest))
 
-    def _bridge(self, document: int, share: float, side: int, row: int) -> Bridge:
-        """A third document with the phrases that make it relevant to the side, the strongest first."""
-        phrases = self._strongest(document, side, row)
+    def _build_bridge(self, document: int, share: float, side: int, row: int) -> Bridge:
+        """Build a bridge from a document, with the phrases that make it relevant to the side, the strongest first."""
+        phrases = self._find_strongest_phrases(document, side, row)
         return Bridge(self._graph.ids[document], self._graph.titles[document], phrases, share)
 
-    def _strongest(self, document: int, side: int, row: int) -> tuple[str, ...]:
-        """The phrases of the largest parts but that of ``row``, without near-duplicates: most often they are among
-        the first few."""
-        found: tuple[str, ...] = ()
-        for most in (_LOOKED_AT, None):
-            # one more, as that of the row may be among them
-            parts = self._parts(document, side, None if most is None else most + 1)
-            names = [self._graph.phrases[i] for i in parts if i != row][:most]
-            found = self._folder.leaders(names, _PHRASES)
-            if len(found) == _PHRASES or most is None or len(names) < most:
+    def _find_strongest_phrases(self, document: int, side: int, row: int) -> tuple[str, ...]:
+        """Return the phrases that contribute most, without the phrase ``row`` and without near-duplicates."""
+        strongest: tuple[str, ...] = ()
+        for count in (_FIRST_PHRASES, None):  # most often the first few are enough
+            # one more, as the phrase of the row may be among them
+            rows = self._rank_phrases(document, side, None if count is None else count + 1)
+            phrases = [self._graph.phrases[i] for i in rows if i != row][:count]
+            strongest = self._near_duplicates.pick_representatives(phrases, _MAX_BRIDGE_PHRASES)
+            if len(strongest) == _MAX_BRIDGE_PHRASES or count is None or len(phrases) < count:
                 break
-        return found
+        return strongest
 
-    def _parts(self, document: int, side: int, most: int | None) -> list[int]:
-        """Phrases by what they bring to a document, the largest first; several of an answer ask for the same one."""
-        known = self._ranked.get((document, side, most))
-        if known is None:
-            f, g = self._solved.f[:, side], self._solved.g[:, side]
-            parts, _ = document_shares(self._graph.graph, f, g, document, self._problem.parameters.alpha)
-            known = self._ranked[document, side, most] = _largest(parts, self._graph.phrases, 0.0, most)
-        return known
+    def _rank_phrases(self, document: int, side: int, max_count: int | None) -> list[int]:
+        """Return rows of phrases by their contribution to a document's relevance, the largest first.
+
+        Results are cached, as several phrases of an answer have the same bridge.
+        """
+        key = (document, side, max_count)
+        if key not in self._ranked_phrases:
+            f, g = self._relevance.f[:, side], self._relevance.g[:, side]
+            parts, _ = split_document_relevance(self._graph.subgraph, f, g, document, self._problem.parameters.alpha)
+            self._ranked_phrases[key] = _rank_largest(parts, self._graph.phrases, 0.0, max_count)
+        return self._ranked_phrases[key]
 
     @cached_property
-    def _solved(self) -> Relevance:
-        if self._given is not None:
-            return self._given
-        problem, graph = self._problem, self._graph.graph
+    def _relevance(self) -> Relevance:
+        if self._known_relevance is not None:
+            return self._known_relevance
+        problem, graph = self._problem, self._graph.subgraph
         alpha = problem.parameters.alpha
-        seeds = pair_seeds(graph, problem.side_a, problem.side_b, alpha=alpha)
+        seeds = build_pair_seeds(graph, problem.a.seed, problem.b.seed, alpha=alpha)
         return propagate_exactly(graph, seeds, alpha)
 
 
-def _largest(parts: Floats, names: Sequence[str], above: float, most: int | None = None) -> list[int]:
-    """Which parts are above a limit, the largest first; parts that agree to 9 digits by name."""
-    chosen = np.flatnonzero(parts > above)
+def _rank_largest(parts: Floats, names: Sequence[str], threshold: float, max_count: int | None = None) -> list[int]:
+    """Return the indices of the parts above a threshold, the largest first; those equal to 9 digits by name."""
+    chosen = np.flatnonzero(parts > threshold)
     values = parts[chosen]
-    if most is not None and len(chosen) > _MANY * most:
-        # only what may be among the first, a rounding apart, is worth ordering
-        likely = values >= np.partition(values, len(chosen) - most)[len(chosen) - most] - 2e-9
-        chosen, values = chosen[likely], values[likely]
+    if max_count is not None and len(chosen) > _PARTITION_FACTOR * max_count:
+        # only what may be among the first, a rounding apart, is worth sorting
+        is_likely = values >= np.partition(values, len(chosen) - max_count)[len(chosen) - max_count] - 2e-9
+        chosen, values = chosen[is_likely], values[is_likely]
     ordered = sorted([(round(-v, 9), names[i], i) for v, i in zip(values.tolist(), chosen.tolist(), strict=True)])
-    return [i for _, _, i in ordered[:most]]
+    return [i for _, _, i in ordered[:max_count]]

@@ -1,4 +1,4 @@
-"""A sorting becomes an answer: ranked, folded, capped lists with their evidence."""
+"""From the result of a method to an answer: ranked, merged and capped lists with their evidence."""
 
 from __future__ import annotations
 
@@ -7,207 +7,225 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.answer.bridges import Reasoner
+from indexer.model.phrase_model import PhraseModel
+from worker.answer.bridges import BridgeFinder
 from worker.answer.comparison import Candidate, Comparison, Entry, NoEvidence, Stats
-from worker.answer.graph_view import picture
-from worker.answer.list_length import Where, wanted
-from worker.answer.near_duplicates import Folder
-from worker.answer.nested_relevance import relevance_by_words
-from worker.answer.snippets import Finder
-from worker.answer.summary import summarise
-from worker.explain.neighbourhood import LocalGraph, Pair
-from worker.explain.resolver import Resolved
-from worker.explain.spec import Question
-from worker.methods.base import Problem, Ranked, Sorting
-from worker.phrasing.display_form import Speller
-from worker.phrasing.full_form import Namer
-from worker.phrasing.proper_names import Called
+from worker.answer.graph_view import build_graph_view
+from worker.answer.list_length import ListKind, make_entry_limit
+from worker.answer.near_duplicates import NearDuplicates
+from worker.answer.nested_relevance import compute_word_relevance
+from worker.answer.snippets import SnippetFinder
+from worker.answer.summary import write_summary
+from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.resolved_side import ResolvedSide
+from worker.explain.spec import ComparisonSpec
+from worker.methods.base import MethodResult, PairProblem, RankedList
+from worker.phrasing.full_form import FullForms
+from worker.phrasing.proper_names import FullForm, ProperNames
 
-DIGITS = 6
-"""Digits of scores in an answer: engines agree to about so many."""
+SCORE_DIGITS = 6
+"""Digits of scores in an answer; engines agree to about this many."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """All that was found out about a pair."""
+class SolvedPair:
+    """A pair with its graph, its features and the method's result."""
 
-    pair: Pair
+    pair: SidePair
     graph: LocalGraph
-    problem: Problem
-    sorting: Sorting
+    problem: PairProblem
+    result: MethodResult
 
 
-def present(question: Question, found: Found, folder: Folder) -> Comparison:
-    """The answer, all but its timings."""
-    maker = _Entries(question, found, folder)
-    common = maker.entries(found.sorting.common, "common")
-    distinct_a = maker.entries(found.sorting.distinct_a, "distinct")
-    distinct_b = maker.entries(found.sorting.distinct_b, "distinct")
-    sides = (found.pair.a, found.pair.b)
-    info = sides[0].reader.info
-    a, b = (side.info() for side in sides)
-    versions = {d.document.id: d.version for side in sides if not side.guest for d in side.documents}
-    return Comparison(
-        id=question.key(info.epoch, versions),
-        index=question.index,
-        epoch=info.epoch,
-        method=question.method,
-        preset=question.preset,
-        a=a,
-        b=b,
-        summary=summarise(a, b, common, distinct_a, distinct_b),
-        common=common,
-        distinct_a=distinct_a,
-        distinct_b=distinct_b,
-        stats=_stats(found),
-        no_evidence=None if common or distinct_a or distinct_b else _why_empty(found),
-        candidates=_candidates(found) if question.candidates else None,
-        graph=picture(found.graph, found.problem, found.sorting) if question.graph else None,
-    )
+class AnswerBuilder:
+    """Builds answers on one epoch; those of a page share its caches of near-duplicates and proper names."""
+
+    def __init__(self, model: PhraseModel) -> None:
+        self.near_duplicates = NearDuplicates(model)
+        self.names_by_side: dict[ResolvedSide, ProperNames] = {}
+
+    def build_answer(self, spec: ComparisonSpec, solved: SolvedPair) -> Comparison:
+        """Return the answer without its timings."""
+        entries, result = _EntryBuilder(spec, solved, self), solved.result
+        common = entries.build_list(result.common, "common")
+        distinct_a = entries.build_list(result.distinct_a, "distinct")
+        distinct_b = entries.build_list(result.distinct_b, "distinct")
+        sides = (solved.pair.a, solved.pair.b)
+        info = sides[0].reader.info
+        a, b = (side.describe() for side in sides)
+        versions = {d.document.id: d.version for side in sides if not side.is_ad_hoc for d in side.documents}
+        return Comparison(
+            id=spec.compute_answer_id(info.epoch, versions),
+            index=spec.index,
+            epoch=info.epoch,
+            method=spec.method,
+            preset=spec.preset,
+            a=a,
+            b=b,
+            summary=write_summary(a, b, common, distinct_a, distinct_b),
+            common=common,
+            distinct_a=distinct_a,
+            distinct_b=distinct_b,
+            stats=_collect_stats(solved),
+            no_evidence=None if common or distinct_a or distinct_b else _explain_empty_answer(solved),
+            candidates=_list_candidates(solved) if spec.with_candidates else None,
+            graph=build_graph_view(solved.graph, solved.problem, result) if spec.with_graph else None,
+        )
 
 
-class _Entries:
-    """Makes the entries of one answer."""
+class _EntryBuilder:
+    """Builds the entries of one answer."""
 
-    def __init__(self, question: Question, found: Found, folder: Folder) -> None:
-        self._cap = question.cap
-        self._a, self._b = found.pair.a, found.pair.b
-        self._in_a, self._in_b = Finder(self._a, "a"), Finder(self._b, "b")
-        self._sorting, self._candidates = found.sorting, found.pair.candidates
-        self._linked = [
+    def __init__(self, spec: ComparisonSpec, solved: SolvedPair, shared: AnswerBuilder) -> None:
+        self._cap = spec.cap
+        self._a, self._b = solved.pair.a, solved.pair.b
+        self._snippets_a, self._snippets_b = SnippetFinder(self._a, "a"), SnippetFinder(self._b, "b")
+        self._result, self._candidates = solved.result, solved.pair.candidates
+        self._rows_with_edge = [
             set(np.flatnonzero(edges.any(axis=1)).tolist())
             for edges in (self._candidates.edges_a, self._candidates.edges_b)
         ]
-        """Of each side, the candidates that have an edge to it."""
-        self._row = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
-        self._model = self._a.reader.model
-        self._speller = Speller([*self._a.spans, *self._b.spans], self._model, question.groups)
-        self._namer = Namer((self._a, self._b))
-        self._folder = folder
-        worded = self._a.wording.holds_any_word, self._b.wording.holds_any_word
-        self._reasoner = Reasoner(found.graph, found.problem, self._folder, found.sorting.solved, worded)
-
-    def entries(self, ranked: Ranked, where: Where) -> tuple[Entry, ...]:
-        phrases = [self._sorting.phrases[i] for i in ranked.index.tolist()]
-        at = {phrase: n for n, phrase in enumerate(phrases)}
-
-        def called(phrase: str) -> Called | None:
-            return self._called(phrase, where, at)
-
-        telling = set(phrases[: ranked.telling])
-        entries = []
-        for leader, also in self._folder.fold(phrases, wanted(ranked, self._cap, where), called):
-            phrase, others = self._said_by_both(leader, also, telling) if where == "common" else (leader, also)
-            row, score = int(ranked.index[at[phrase]]), float(ranked.score[at[leader]])
-            name = called(phrase)
-            if name and name.lemmas in at and name.lemmas not in others:
-                name = None  # it is another entry, or stands beside one
-            entries.append(self._entry(phrase, others, name, row, score, where))
-        return tuple(entries)
-
-    def _called(self, phrase: str, where: Where, listed: Container[str]) -> Called | None:
-        """The whole that stands for a phrase, unless that is a candidate of another list. What is implied has none: the
-        text that lacks it may be about the phrase, but that says nothing of the whole."""
-        if where == "common" and not self._shared(phrase):
-            return None
-        name = self._namer.called(phrase)
-        return name if name and (name.lemmas in listed or name.lemmas not in self._row) else None
-
-    def _said_by_both(self, leader: str, also: tuple[str, ...], telling: set[str]) -> tuple[str, tuple[str, ...]]:
-        """What both texts say stands for what only one does, if it tells anything: "rye flour" for "rye flour
-        properly", but not "learning" for "reinforcement learning"."""
-        alike = (leader, *also)
-        first = next((phrase for phrase in alike if phrase in telling and self._shared(phrase)), leader)
-        return first, tuple(phrase for phrase in alike if phrase != first)
-
-    def _shared(self, phrase: str) -> bool:
-        return self._a.wording.holds(phrase) and self._b.wording.holds(phrase)
-
-    def _entry(
-        self, phrase: str, also: tuple[str, ...], name: Called | None, row: int, score: float, where: Where
-    ) -> Entry:
-        count_a, count_b = self._a.wording.count(phrase), self._b.wording.count(phrase)
-        implied = where == "common" and not (count_a and count_b)
-        return Entry(
-            phrase=phrase,
-            display=name.display if name else self._speller.display(phrase),
-            score=_rounded(score),
-            kind="implied" if implied else "shared" if where == "common" else "distinct",
-            count_a=count_a,
-            count_b=count_b,
-            relevance_a=self._relevance(phrase, self._a, float(self._sorting.relevance_a[row]), count_a),
-            relevance_b=self._relevance(phrase, self._b, float(self._sorting.relevance_b[row]), count_b),
-            evidence=(
-                *(self._in_a.places(phrase) if count_a else ()),
-                *(self._in_b.places(phrase) if count_b else ()),
-            ),
-            also=(name.lemmas, *also) if name and name.lemmas not in (phrase, *also) else also,
-            reasons=self._reasoner.reasons(phrase, lacking="b" if count_a else "a") if implied else None,
+        """For each side the rows of the candidates that have an edge to it."""
+        self._row_by_phrase = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
+        self._full_forms = FullForms((self._a, self._b), shared.names_by_side)
+        self._near_duplicates = shared.near_duplicates
+        contains_any_word = self._a.text.contains_any_word, self._b.text.contains_any_word
+        self._bridges = BridgeFinder(
+            solved.graph, solved.problem, self._near_duplicates, self._result.exact_relevance, contains_any_word
         )
 
-    def _relevance(self, phrase: str, side: Resolved, given: float, count: int) -> float:
-        """As the method has it; of a phrase that stands there without an edge to it, by its words."""
-        row = self._row.get(phrase)
-        if not count or row is None or (given > 0 and row in self._linked[side is not self._a]):
-            return _rounded(given)
+    def build_list(self, ranked: RankedList, kind: ListKind) -> tuple[Entry, ...]:
+        phrases = [self._result.phrases[i] for i in ranked.indices.tolist()]
+        rank_by_phrase = {phrase: rank for rank, phrase in enumerate(phrases)}
+
+        def find_full_form(phrase: str) -> FullForm | None:
+            return self._find_full_form(phrase, kind, rank_by_phrase)
+
+        informative = set(phrases[: ranked.informative])
+        entry_limit = make_entry_limit(ranked, self._cap, kind)
+        entries = []
+        for first, duplicates in self._near_duplicates.merge(phrases, entry_limit, find_full_form):
+            phrase, also = first, duplicates
+            if kind == "common":
+                phrase, also = self._choose_representative(first, duplicates, informative)
+            row, score = int(ranked.indices[rank_by_phrase[phrase]]), float(ranked.scores[rank_by_phrase[first]])
+            full_form = find_full_form(phrase)
+            if full_form and full_form.lemmas in rank_by_phrase and full_form.lemmas not in also:
+                full_form = None  # it is another entry, or a near-duplicate of one
+            entries.append(self._build_entry(phrase, also, full_form, row, score, kind))
+        return tuple(entries)
+
+    def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
+        """Return the full form of a phrase unless that is a candidate of another list.
+
+        An implied phrase has none: the text that lacks the phrase may be about it, but not about the full form.
+        """
+        if kind == "common" and not self._is_shared(phrase):
+            return None
+        full_form = self._full_forms.find(phrase)
+        if full_form and (full_form.lemmas in listed or full_form.lemmas not in self._row_by_phrase):
+            return full_form
+        return None
+
+    def _choose_representative(
+        self, first: str, duplicates: tuple[str, ...], informative: set[str]
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the first informative phrase that both texts contain, else ``first``, and the other near-duplicates.
+
+        So "rye flour" represents "rye flour properly", but "learning" not "reinforcement learning".
+        """
+        group = (first, *duplicates)
+        chosen = next((phrase for phrase in group if phrase in informative and self._is_shared(phrase)), first)
+        return chosen, tuple(phrase for phrase in group if phrase != chosen)
+
+    def _is_shared(self, phrase: str) -> bool:
+        return self._a.text.contains(phrase) and self._b.text.contains(phrase)
+
+    def _build_entry(
+        self, phrase: str, also: tuple[str, ...], full_form: FullForm | None, row: int, score: float, kind: ListKind
+    ) -> Entry:
+        count_a, count_b = self._a.text.count(phrase), self._b.text.count(phrase)
+        is_implied = kind == "common" and not (count_a and count_b)
+        return Entry(
+            phrase=phrase,
+            display=self._full_forms.write_phrase(phrase, full_form),
+            score=_round_score(score),
+            kind="implied" if is_implied else "shared" if kind == "common" else "distinct",
+            count_a=count_a,
+            count_b=count_b,
+            relevance_a=self._get_shown_relevance(phrase, self._a, float(self._result.relevance_a[row]), count_a),
+            relevance_b=self._get_shown_relevance(phrase, self._b, float(self._result.relevance_b[row]), count_b),
+            evidence=(
+                *(self._snippets_a.find(phrase) if count_a else ()),
+                *(self._snippets_b.find(phrase) if count_b else ()),
+            ),
+            also=(full_form.lemmas, *also) if full_form and full_form.lemmas not in (phrase, *also) else also,
+            reasons=self._bridges.explain_phrase(phrase, lacking="b" if count_a else "a") if is_implied else None,
+        )
+
+    def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:
+        """Return the method's relevance, or that of the words of a phrase that occurs without an edge to the side."""
+        row = self._row_by_phrase.get(phrase)
+        if not count or row is None or (relevance > 0 and row in self._rows_with_edge[side is not self._a]):
+            return _round_score(relevance)
         edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
-        return _rounded(max(given, relevance_by_words(side, edges, self._candidates, row)))
+        return _round_score(max(relevance, compute_word_relevance(side, edges, self._candidates, row)))
 
 
-def _candidates(found: Found) -> dict[str, tuple[Candidate, ...]]:
-    """Both salient sets, with the margin of the method (of a method with words of its own: the lowest)."""
-    margin = dict(zip(found.sorting.phrases, found.sorting.margin.tolist(), strict=True))
-    lowest = float(np.min(found.sorting.margin, initial=0.0))
+def _list_candidates(solved: SolvedPair) -> dict[str, tuple[Candidate, ...]]:
+    """Return the salient phrases of both sides with their margin, the lowest one if the method sorts other words."""
+    pair, result = solved.pair, solved.result
+    margin = dict(zip(result.phrases, result.margin.tolist(), strict=True))
+    lowest = float(np.min(result.margin, initial=0.0))
 
-    def listed(phrases: tuple[str, ...], salience: dict[str, float]) -> tuple[Candidate, ...]:
-        return tuple(Candidate(p, _rounded(salience[p]), _rounded(margin.get(p, lowest))) for p in phrases)
+    def make_candidates(phrases: tuple[str, ...], salience: dict[str, float]) -> tuple[Candidate, ...]:
+        return tuple(Candidate(p, _round_score(salience[p]), _round_score(margin.get(p, lowest))) for p in phrases)
 
-    pair = found.pair
     return {
-        "a": listed(pair.candidates.of_a, pair.a.salience),
-        "b": listed(pair.candidates.of_b, pair.b.salience),
+        "a": make_candidates(pair.candidates.salient_a, pair.a.salience),
+        "b": make_candidates(pair.candidates.salient_b, pair.b.salience),
     }
 
 
-def _stats(found: Found) -> Stats:
-    graph = found.graph
+def _collect_stats(solved: SolvedPair) -> Stats:
+    graph = solved.graph
     return Stats(
         phrases=len(graph.phrases),
         documents=len(graph.ids),
-        edges=graph.graph.edges,
-        iterations=found.sorting.iterations,
-        rounds=found.sorting.rounds,
-        notes=(*found.sorting.notes, *_notes(found)),
-        reached=graph.reached,
-        left_out=_rounded(graph.left_out),
+        edges=graph.subgraph.edge_count,
+        iterations=solved.result.iterations,
+        rounds=solved.result.rounds,
+        notes=(*solved.result.notes, *_collect_notes(solved)),
+        reached=graph.reached_count,
+        left_out=_round_score(graph.left_out_share),
     )
 
 
-def _notes(found: Found) -> list[str]:
-    """What a reader should know to judge the answer."""
-    a, b = found.pair.a, found.pair.b
+def _collect_notes(solved: SolvedPair) -> list[str]:
+    """Return remarks that help a reader to judge the answer."""
+    a, b = solved.pair.a, solved.pair.b
     notes = []
-    if a.columns == b.columns:
+    if a.graph_ids == b.graph_ids:
         notes.append("both sides are the same")
     notes += [
         f"no phrase of the index was found in {name}"
         for name, side in (("A", a), ("B", b))
         if not side.salience and (a.salience or b.salience)
     ]
-    if not found.graph.third:
+    if not solved.graph.neighbour_count:
         notes.append("no other document of the index links the two: what they share in other words may be missing here")
     return notes
 
 
-def _why_empty(found: Found) -> NoEvidence:
-    for side, letter in ((found.pair.a, "A"), (found.pair.b, "B")):
+def _explain_empty_answer(solved: SolvedPair) -> NoEvidence:
+    for side, letter in ((solved.pair.a, "A"), (solved.pair.b, "B")):
         if not side.salience:
             return NoEvidence("no-phrases", f"no phrase of the index was found in {letter}: it is empty or too short")
-    sorting = found.sorting
-    if len(sorting.common) or len(sorting.distinct_a) or len(sorting.distinct_b):
+    result = solved.result
+    if len(result.common) or len(result.distinct_a) or len(result.distinct_b):
         return NoEvidence("nothing-found", "no phrase tells much of either side; a cap of 0 lists them all")
     return NoEvidence("nothing-found", "no phrase is relevant enough to either side")
 
 
-def _rounded(value: float) -> float:
-    return round(value, DIGITS) + 0.0  # never -0.0
+def _round_score(value: float) -> float:
+    return round(value, SCORE_DIGITS) + 0.0  # never -0.0

@@ -1,33 +1,23 @@
-"""The answer to a comparison: plain values, and the JSON that shell, Python and HTTP share."""
+"""The answer to a comparison as plain values, and its JSON, which shell, Python and HTTP share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from worker.explain.side import Kind
+from worker.explain.side import SideInfo
 
 
 @dataclass(frozen=True, slots=True)
-class SideInfo:
-    kind: Kind
-    ids: tuple[str, ...]
-    title: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "ids": list(self.ids), "title": self.title}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a phrase stands: offsets into the original field, and the words around it."""
+class Snippet:
+    """An occurrence of a phrase: offsets into the original field, and the words around it."""
 
     side: Literal["a", "b"]
     id: str
     field: str
     start: int
     end: int
-    snippet: str
+    text: str
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -36,13 +26,13 @@ class Place:
             "field": self.field,
             "start": self.start,
             "end": self.end,
-            "snippet": self.snippet,
+            "snippet": self.text,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A third document that carries relevance from a phrase to the side that lacks it."""
+    """A document of neither side that carries relevance from a phrase to the side that lacks it."""
 
     id: str
     title: str
@@ -55,17 +45,24 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why an implied phrase belongs to the side that lacks it; the shares sum to 1."""
+    """Sources of an implied phrase's relevance to the side that lacks it; the shares sum to 1."""
 
-    own: float
-    via: tuple[Bridge, ...]
-    partial: float
-    rest: float
+    own_share: float
+    """From the side that contains the phrase."""
+    bridges: tuple[Bridge, ...]
+    word_share: float
+    """From words of the phrase that the side contains."""
+    other_share: float
+    """From all other documents."""
 
     def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"own": self.own, "via": [bridge.to_dict() for bridge in self.via], "rest": self.rest}
-        if self.partial:
-            out["partial"] = self.partial
+        out: dict[str, Any] = {
+            "own": self.own_share,
+            "via": [bridge.to_dict() for bridge in self.bridges],
+            "rest": self.other_share,
+        }
+        if self.word_share:
+            out["partial"] = self.word_share
         return out
 
 
@@ -81,7 +78,7 @@ class Entry:
     count_b: int
     relevance_a: float
     relevance_b: float
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[Snippet, ...] = ()
     also: tuple[str, ...] = ()
     reasons: Reasons | None = None
 
@@ -99,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One salient phrase of a side, and how far above or below the cut for ``common`` it is."""
+    """One salient phrase of a side, with its distance above or below the threshold for ``common``."""
 
     phrase: str
     salience: float
@@ -111,7 +108,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class NoEvidence:
-    """Why an answer is empty."""
+    """The reason why an answer is empty."""
 
     code: str
     detail: str
@@ -122,6 +119,8 @@ class NoEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
+    """Sizes, timings and remarks of one comparison."""
+
     phrases: int = 0
     documents: int = 0
     edges: int = 0
@@ -130,6 +129,7 @@ class Stats:
     rounds: int = 0
     """Rounds of the longest outer loop."""
     ms: dict[str, float] = field(default_factory=dict)
+    """Milliseconds of each step."""
     notes: tuple[str, ...] = ()
     reached: int = 0
     """Documents reached from both sides in the whole index."""
@@ -187,7 +187,7 @@ class Comparison:
             "no_evidence": self.no_evidence.to_dict() if self.no_evidence else None,
         }
         if self.candidates is not None:
-            out["candidates"] = {side: [c.to_dict() for c in found] for side, found in self.candidates.items()}
+            out["candidates"] = {side: [c.to_dict() for c in listed] for side, listed in self.candidates.items()}
         if self.graph is not None:
             out["graph"] = self.graph
         return out

@@ -7,25 +7,31 @@ from typing import Any
 import numpy as np
 
 from worker.explain.neighbourhood import LocalGraph
-from worker.explain.resolver import GUEST_PREFIX
-from worker.methods.base import Problem, Sorting
+from worker.explain.resolved_side import AD_HOC_PREFIX
+from worker.methods.base import MethodResult, PairProblem
 
-MOST_DOCUMENTS = 40
-"""More third documents, or documents of a side, than this cannot be told apart in a picture."""
+MAX_DOCUMENTS_PER_GROUP = 40
+"""Documents shown of side a, of side b and of neither; more cannot be told apart in a drawing."""
 
 
-def picture(graph: LocalGraph, problem: Problem, sorting: Sorting) -> dict[str, Any]:
-    """The candidates by list, the sides, and the third documents that carry most weight."""
-    rows, columns, weights = graph.weights
-    side = {**dict.fromkeys(graph.own_b.tolist(), "b"), **dict.fromkeys(graph.own_a.tolist(), "a")}
-    shown = _shown(graph, side, np.bincount(columns, weights, len(graph.ids)).tolist())
+def build_graph_view(graph: LocalGraph, problem: PairProblem, result: MethodResult) -> dict[str, Any]:
+    """Return nodes and edges as JSON: the candidates with their list, and the documents with the most edge weight."""
+    rows, columns, weights = graph.edges
+    side = {**dict.fromkeys(graph.columns_b.tolist(), "b"), **dict.fromkeys(graph.columns_a.tolist(), "a")}
+    shown = _select_documents(graph, side, np.bincount(columns, weights, len(graph.ids)).tolist())
     names = {j: f"d{n}" for n, j in enumerate(shown)}
-    candidates = np.flatnonzero(problem.candidates).tolist()
+    candidates = np.flatnonzero(problem.is_candidate).tolist()
     keys = {i: f"p{i}" for i in candidates}
-    lists = {"common": sorting.common, "distinct_a": sorting.distinct_a, "distinct_b": sorting.distinct_b}
-    where = {sorting.phrases[i]: name for name, ranked in lists.items() for i in ranked.index.tolist()}
+    lists = {"common": result.common, "distinct_a": result.distinct_a, "distinct_b": result.distinct_b}
+    where = {result.phrases[i]: name for name, ranked in lists.items() for i in ranked.indices.tolist()}
     nodes: list[dict[str, Any]] = [
-        {"key": names[j], "kind": "document", "id": _id(graph.ids[j]), "title": graph.titles[j], "side": side.get(j)}
+        {
+            "key": names[j],
+            "kind": "document",
+            "id": _get_public_id(graph.ids[j]),
+            "title": graph.titles[j],
+            "side": side.get(j),
+        }
         for j in shown
     ]
     nodes += [
@@ -40,11 +46,11 @@ def picture(graph: LocalGraph, problem: Problem, sorting: Sorting) -> dict[str, 
     return {"nodes": nodes, "edges": edges}
 
 
-def _shown(graph: LocalGraph, side: dict[int, str], load: list[float]) -> list[int]:
-    """The heaviest documents of each kind: side a, side b, third ones."""
+def _select_documents(graph: LocalGraph, side: dict[int, str], load: list[float]) -> list[int]:
+    """Return the columns with the largest ``load`` of side a, of side b and of neither."""
     order = sorted(range(len(graph.ids)), key=lambda j: (-load[j], graph.ids[j]))
-    return [j for kind in ("a", "b", None) for j in [j for j in order if side.get(j) == kind][:MOST_DOCUMENTS]]
+    return [j for kind in ("a", "b", None) for j in [j for j in order if side.get(j) == kind][:MAX_DOCUMENTS_PER_GROUP]]
 
 
-def _id(id: str) -> str:
-    return "" if id.startswith(GUEST_PREFIX) else id
+def _get_public_id(id: str) -> str:
+    return "" if id.startswith(AD_HOC_PREFIX) else id

@@ -1,4 +1,4 @@
-"""How many entries a list gets that tell a reader little."""
+"""The length of a list: how far it is filled with phrases that inform a reader little."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import sys
 from collections.abc import Callable
 from typing import Literal
 
-from worker.methods.base import Ranked
+from worker.methods.base import RankedList
 
-Where = Literal["common", "distinct"]
+ListKind = Literal["common", "distinct"]
 
-LEAST: dict[Where, int] = {"common": 3, "distinct": 1}
-"""Up to how many entries a capped list is filled with what tells a reader little: that both texts hold an obvious
-phrase is news where they share little else; that one does is not."""
+MIN_ENTRIES: dict[ListKind, int] = {"common": 3, "distinct": 1}
+"""Number of entries up to which fillers are added to a capped list: an obvious phrase that both texts contain is worth
+listing if they share little else; one that only one of them contains is not."""
 
 
-def wanted(ranked: Ranked, cap: int, where: Where) -> Callable[[int], int]:
-    """How many entries there may be when the phrase at a place in the list comes up: up to the cap (0: no end), of
-    those that tell little only so many that some stand there, and none of the rest."""
-    telling, filling = (sys.maxsize if end is None or not cap else end for end in (ranked.telling, ranked.filling))
-    most = cap or sys.maxsize
+def make_entry_limit(ranked: RankedList, cap: int, kind: ListKind) -> Callable[[int], int]:
+    """Return a function from the rank of a phrase to the number of entries up to which it is still listed.
 
-    def upto(place: int) -> int:
-        if place < telling:
-            return most
-        return min(most, LEAST[where]) if place < filling else 0
+    Informative phrases are listed up to the cap (0: no limit), fillers up to ``MIN_ENTRIES``, the rest not at all.
+    """
+    informative, fillers = (
+        sys.maxsize if count is None or not cap else count for count in (ranked.informative, ranked.fillers)
+    )
+    max_entries = cap or sys.maxsize
 
-    return upto
+    def get_limit(rank: int) -> int:
+        if rank < informative:
+            return max_entries
+        return min(max_entries, MIN_ENTRIES[kind]) if rank < fillers else 0
+
+    return get_limit

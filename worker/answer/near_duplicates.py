@@ -1,4 +1,4 @@
-"""Near-duplicates in one list become one entry; the others are named beside it."""
+"""Merging of near-duplicate phrases: they become one entry of a list, which names the others."""
 
 from __future__ import annotations
 
@@ -8,145 +8,153 @@ from itertools import islice
 
 from rapidfuzz.distance import Levenshtein
 
-from indexer.documents import PAIR
+from indexer.documents import PAIR_SEPARATOR
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.text.partial_match import STEM, related, short_forms
-from worker.phrasing.proper_names import Called
+from worker.explain.text.partial_match import MIN_STEM_LENGTH, is_same_family
+from worker.phrasing.proper_names import FullForm
 
-ALIKE = 0.85
-"""Levenshtein similarity from which two phrases are spellings of one."""
+MIN_SIMILARITY = 0.85
+"""Levenshtein similarity from which on two phrases are spellings of one."""
 
-_INITIALS = 3
-"""Words whose initials may stand for them, whether or not a text says so."""
+_MIN_INITIALS = 3
+"""Words of the shortest phrase whose initials count as its acronym even if no text says so."""
 
 
-def _any(place: int) -> int:
-    """As many as there are."""
+def _no_limit(rank: int) -> int:
     return sys.maxsize
 
 
-def _nothing(phrase: str) -> None:
-    """No phrase is called otherwise."""
+def _no_full_form(phrase: str) -> None:
+    return None
 
 
-class Folder:
-    """Folds the lists of an answer, or of all those of a page, in which the same phrases come up again and again."""
+class NearDuplicates:
+    """Merges near-duplicates in the lists of one answer, or of all answers of a page, which share many phrases."""
 
     def __init__(self, model: PhraseModel) -> None:
         self._model = model
-        self._short, self._long = short_forms(model), model.acronyms
-        self._shapes: dict[str, _Shape] = {}
+        self._short_forms, self._acronyms = model.short_forms, model.acronyms
+        self._forms: dict[str, _Form] = {}
 
-    def fold(
+    def merge(
         self,
         ranked: Sequence[str],
-        most: Callable[[int], int] = _any,
-        called: Callable[[str], Called | None] = _nothing,
+        entry_limit: Callable[[int], int] = _no_limit,
+        find_full_form: Callable[[str], FullForm | None] = _no_full_form,
     ) -> list[tuple[str, tuple[str, ...]]]:
-        """Each phrase of a ranked list that is not a near-duplicate of an earlier one, with those that are.
+        """Return each phrase that is not a near-duplicate of an earlier one, with its near-duplicates.
 
-        Cutting the ranked list shortens the result without changing what stays: a phrase is only ever
-        compared with the ones before it. ``most``: how many are wanted when the phrase at a place in the list comes up,
-        which saves comparing the rest with each other. ``called``: what a phrase is a piece of, which then counts like
-        the phrase; asked for only while more are wanted, as finding it takes its time.
+        A phrase is only compared with those before it, so cutting the ranked list shortens the result without changing
+        what remains. ``entry_limit``: returns the maximum number of entries once the phrase at a rank is considered;
+        the rest need not be compared with each other. ``find_full_form``: returns the full form, which is compared
+        like the phrase; it is slow and called only while there is room for another entry.
         """
-        folded: dict[str, list[str]] = {}
-        for phrase, leader in self._led(ranked, most, called):
-            others = folded.setdefault(leader, [])
-            if phrase != leader:
-                others.append(phrase)
-        return [(leader, tuple(others)) for leader, others in folded.items()]
+        merged: dict[str, list[str]] = {}
+        for phrase, representative in self._iter_representatives(ranked, entry_limit, find_full_form):
+            duplicates = merged.setdefault(representative, [])
+            if phrase != representative:
+                duplicates.append(phrase)
+        return [(representative, tuple(duplicates)) for representative, duplicates in merged.items()]
 
-    def leaders(self, ranked: Sequence[str], most: int) -> tuple[str, ...]:
-        """The first so many phrases of a ranked list that are no near-duplicates of an earlier one."""
-        led = self._led(ranked, lambda place: most, _nothing)
-        return tuple(islice((phrase for phrase, leader in led if phrase == leader), most))
+    def pick_representatives(self, ranked: Sequence[str], max_count: int) -> tuple[str, ...]:
+        """Return the first ``max_count`` phrases that are no near-duplicates of an earlier one."""
+        pairs = self._iter_representatives(ranked, lambda rank: max_count, _no_full_form)
+        return tuple(islice((phrase for phrase, representative in pairs if phrase == representative), max_count))
 
-    def _led(
-        self, ranked: Sequence[str], most: Callable[[int], int], called: Callable[[str], Called | None]
+    def _iter_representatives(
+        self,
+        ranked: Sequence[str],
+        entry_limit: Callable[[int], int],
+        find_full_form: Callable[[str], FullForm | None],
     ) -> Iterator[tuple[str, str]]:
-        """Each phrase with the earlier one it is near to, or itself; at most so many stand for themselves."""
-        kept: dict[str, list[_Shape]] = {}
-        for place, phrase in enumerate(ranked):
-            room = len(kept) < most(place)
-            shapes = [self._shape(phrase)]
-            leader = _first_near(shapes[0], kept)
-            name = called(phrase) if room and leader is None else None
-            if name:
-                shapes.append(self._shape(name.lemmas))
-                leader = _first_near(shapes[1], kept)
-            if leader is None and room:
-                kept[phrase] = shapes
-                leader = phrase
-            if leader is not None:
-                yield phrase, leader
+        """Yield each phrase with its representative, which may be itself; leave out those beyond the limit."""
+        representatives: dict[str, list[_Form]] = {}
+        for rank, phrase in enumerate(ranked):
+            has_room = len(representatives) < entry_limit(rank)
+            forms = [self._get_form(phrase)]
+            representative = _find_near(forms[0], representatives)
+            full_form = find_full_form(phrase) if has_room and representative is None else None
+            if full_form:
+                forms.append(self._get_form(full_form.lemmas))
+                representative = _find_near(forms[1], representatives)
+            if representative is None and has_room:
+                representatives[phrase] = forms
+                representative = phrase
+            if representative is not None:
+                yield phrase, representative
 
-    def _shape(self, phrase: str) -> _Shape:
-        shape = self._shapes.get(phrase)
-        if shape is None:
-            shape = self._shapes[phrase] = _Shape(phrase, self._shorts(phrase), self._spelt_out(phrase))
-        return shape
+    def _get_form(self, phrase: str) -> _Form:
+        form = self._forms.get(phrase)
+        if form is None:
+            form = self._forms[phrase] = _Form(phrase, self._list_short_forms(phrase), self._expand_acronyms(phrase))
+        return form
 
-    def _spelt_out(self, phrase: str) -> list[frozenset[str]]:
-        """The words of a phrase with those that an acronym among them stands for, of each that it may stand for."""
+    def _expand_acronyms(self, phrase: str) -> list[frozenset[str]]:
+        """Return the words of a phrase with those of a long form, for each long form of an acronym among them."""
         words = phrase.split()
-        if self._long.keys().isdisjoint(words):
+        if self._acronyms.keys().isdisjoint(words):
             return []
-        return [frozenset([*words, *form.split()]) for word in words for form in self._long.get(word, ())]
+        return [frozenset([*words, *form.split()]) for word in words for form in self._acronyms.get(word, ())]
 
-    def _shorts(self, phrase: str) -> list[str]:
-        """What may stand for a phrase: its acronyms, and its initials where the corpus writes them in capitals."""
-        known, words = self._short.get(phrase, []), phrase.split()
-        initials = "".join([word[0] for word in words]) if len(words) >= _INITIALS else ""
-        number = self._model.phrase_ids.get(initials)
-        return [*known, initials] if number is not None and self._model.displays[number].isupper() else known
+    def _list_short_forms(self, phrase: str) -> list[str]:
+        """Return the acronyms of a phrase, and its initials if the corpus writes them in capitals."""
+        acronyms, words = self._short_forms.get(phrase, []), phrase.split()
+        initials = "".join([word[0] for word in words]) if len(words) >= _MIN_INITIALS else ""
+        phrase_id = self._model.phrase_ids.get(initials)
+        is_acronym = phrase_id is not None and self._model.display_forms[phrase_id].isupper()
+        return [*acronyms, initials] if is_acronym else acronyms
 
 
-class _Shape:
-    """A phrase ready to be compared with others, so that what tells most pairs apart is seen at a glance."""
+class _Form:
+    """A phrase prepared for comparison, so that most pairs are told apart by a cheap test."""
 
-    __slots__ = ("joined", "least", "members", "most", "phrase", "shorts", "spelt_out", "stems", "words")
+    __slots__ = (
+        *("expansions", "joined", "max_length", "members", "min_length"),
+        *("phrase", "short_forms", "stems", "words"),
+    )
 
-    def __init__(self, phrase: str, shorts: Sequence[str], spelt_out: Sequence[frozenset[str]]) -> None:
-        self.phrase, self.shorts, self.spelt_out = phrase, shorts, spelt_out
-        self.members = frozenset(phrase.split(PAIR)) if PAIR in phrase else None
+    def __init__(self, phrase: str, short_forms: Sequence[str], expansions: Sequence[frozenset[str]]) -> None:
+        self.phrase, self.short_forms, self.expansions = phrase, short_forms, expansions
+        self.members = frozenset(phrase.split(PAIR_SEPARATOR)) if PAIR_SEPARATOR in phrase else None
         self.words = phrase.split()
-        self.stems = frozenset([word[:STEM] for word in self.words])
+        self.stems = frozenset([word[:MIN_STEM_LENGTH] for word in self.words])
         self.joined = "".join(self.words)
-        # each letter more or less is an edit; a hair wider than ALIKE
-        self.least, self.most = len(self.joined) * ALIKE - 1e-6, len(self.joined) / ALIKE + 1e-6
+        # each letter more or less is an edit; a hair wider than MIN_SIMILARITY
+        self.min_length = len(self.joined) * MIN_SIMILARITY - 1e-6
+        self.max_length = len(self.joined) / MIN_SIMILARITY + 1e-6
 
-    def near(self, other: _Shape) -> bool:
-        """One inside the other (in words of the same families or acronyms, too), or two spellings."""
+    def is_near(self, other: _Form) -> bool:
+        """Return whether one contains the other (also by word families or acronyms) or both are spellings of one."""
         if self.members or other.members:
-            ours, theirs = (shape.members or {shape.phrase} for shape in (self, other))
-            return ours == theirs or self.phrase in theirs or other.phrase in ours
+            own_members, other_members = (form.members or {form.phrase} for form in (self, other))
+            return own_members == other_members or self.phrase in other_members or other.phrase in own_members
         return (
-            (self.stems <= other.stems and _holds(other.words, self.words))
-            or (other.stems <= self.stems and _holds(self.words, other.words))
-            or self.phrase in other.shorts
-            or other.phrase in self.shorts
-            or (self.spelt_out and self._stands_for(other))
-            or (other.spelt_out and other._stands_for(self))
+            (self.stems <= other.stems and _contains_words(other.words, self.words))
+            or (other.stems <= self.stems and _contains_words(self.words, other.words))
+            or self.phrase in other.short_forms
+            or other.phrase in self.short_forms
+            or (self.expansions and self._covers_by_acronym(other))
+            or (other.expansions and other._covers_by_acronym(self))
             or (
-                self.least <= len(other.joined) <= self.most
-                and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=ALIKE) >= ALIKE
+                self.min_length <= len(other.joined) <= self.max_length
+                and Levenshtein.normalized_similarity(self.joined, other.joined, score_cutoff=MIN_SIMILARITY)
+                >= MIN_SIMILARITY
             )
         )
 
-    def _stands_for(self, other: _Shape) -> bool:
-        """Whether an acronym in it says what the other does: "MT systems", "machine translation"."""
-        return len(other.words) > 1 and any(reading.issuperset(other.words) for reading in self.spelt_out)
+    def _covers_by_acronym(self, other: _Form) -> bool:
+        """Return whether an acronym in it stands for the other: "MT systems", "machine translation"."""
+        return len(other.words) > 1 and any(words.issuperset(other.words) for words in self.expansions)
 
 
-def _first_near(shape: _Shape, kept: Mapping[str, Sequence[_Shape]]) -> str | None:
-    for phrase, others in kept.items():
+def _find_near(form: _Form, representatives: Mapping[str, Sequence[_Form]]) -> str | None:
+    for phrase, others in representatives.items():
         for other in others:
-            if shape.near(other):
+            if form.is_near(other):
                 return phrase
     return None
 
 
-def _holds(long: Sequence[str], short: Sequence[str]) -> bool:
-    """Whether a phrase has every word of another, or one of its family: "large language model", "large model"."""
-    return all(any(word == held or related(word, held) for held in long) for word in short)
+def _contains_words(long: Sequence[str], short: Sequence[str]) -> bool:
+    """Return whether a phrase has each word of another or one of its family: "large language model", "large model"."""
+    return all(any(word == other or is_same_family(word, other) for other in long) for word in short)

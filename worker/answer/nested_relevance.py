@@ -1,10 +1,10 @@
-"""The relevance to show for a phrase that stands in a side's text without an edge to it.
+"""The relevance shown for a phrase that occurs in a side's text without an edge to it.
 
-Edges are segments: where "matrix" stands only within "covariance matrix", the document has no edge to it, and the graph
-gives it next to no relevance to a text that speaks of it throughout. A reader sees the count beside the relevance, so
-such a phrase is shown the relevance that its words give it, weighed as an edge is: S_ij g0_j summed over the side's
-documents, in units of the mean over the side's salient phrases. That first-order part is nearly all of the relevance
-of a phrase with an edge. Sorting is not touched by it.
+Edges are segments: if "matrix" occurs only within "covariance matrix", the document has no edge to it, and the graph
+gives it almost no relevance to a text that is full of it. As a reader sees the count beside the relevance, such a
+phrase is shown the relevance of its words, weighted like an edge: S_ij g0_j summed over the side's documents, in units
+of the mean over the side's salient phrases. This first-order part is nearly all of the relevance of a phrase with an
+edge. Ranking does not use it.
 """
 
 from __future__ import annotations
@@ -12,32 +12,41 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.model.bm25 import Weigher
-from indexer.text.tokenizer import occurrences
-from worker.explain.candidates import Candidates
-from worker.explain.resolver import Resolved
+from indexer.model.bm25 import Bm25Scorer
+from indexer.text.phrase_search import find_occurrences
+from worker.explain.candidates import PairCandidates
+from worker.explain.resolved_side import ResolvedSide
 
 
-def relevance_by_words(side: Resolved, edges: NDArray[np.float64], candidates: Candidates, row: int) -> float:
-    """Of candidate ``row`` to a side with these ``edges`` (phrases, documents); 0 where nothing can be said."""
+def compute_word_relevance(
+    side: ResolvedSide, edges: NDArray[np.float64], candidates: PairCandidates, row: int
+) -> float:
+    """Return the relevance of candidate ``row`` to a side by its words; 0 if the side has no edges to compare with.
+
+    ``edges``: BM25 of the candidates in the side's documents, shape (phrases, documents).
+    """
     degrees = np.array([document.degree for document in side.documents])
-    sends = np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
+    factors = np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
     members = [i for i, phrase in enumerate(candidates.phrases) if phrase in side.salience]
-    usual = float(_received(edges[members] @ sends, candidates.degrees[members]).mean()) if members else 0.0
-    own = _received(np.atleast_1d(_weights(side, candidates.phrases[row]) @ sends), candidates.degrees[[row]])
-    return float(own[0]) / usual if usual > 0 else 0.0
+    if not members:
+        return 0.0
+    mean = float(_divide_by_root(edges[members] @ factors, candidates.degrees[members]).mean())
+    weight = np.atleast_1d(_weigh_phrase(side, candidates.phrases[row]) @ factors)
+    return float(_divide_by_root(weight, candidates.degrees[[row]])[0]) / mean if mean > 0 else 0.0
 
 
-def _received(sent: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(sent, np.sqrt(degrees), out=np.zeros(len(sent)), where=degrees > 0)
+def _divide_by_root(weights: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0)
 
 
-def _weights(side: Resolved, phrase: str) -> NDArray[np.float64]:
-    """BM25 of the phrase's words in each document that holds it, else 0; shape (documents,)."""
-    weigher = Weigher(side.reader.model)
+def _weigh_phrase(side: ResolvedSide, phrase: str) -> NDArray[np.float64]:
+    """Return the BM25 of the phrase's words in each document that contains it, else 0; shape (documents,)."""
+    scorer = Bm25Scorer(side.reader.model)
     return np.array(
         [
-            weigher.phrases(document.tokens.split(), [phrase])[0] if occurrences(phrase, document.tokens) else 0.0
+            scorer.score_phrases(document.tokens.split(), [phrase])[0]
+            if find_occurrences(phrase, document.tokens)
+            else 0.0
             for document in side.documents
         ]
     )

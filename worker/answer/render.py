@@ -1,75 +1,83 @@
-"""A comparison for people: three columns on a terminal, or a Markdown page. Both take the JSON of an answer."""
+"""The JSON of an answer for people: three columns on a terminal, or a Markdown page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import click
 
-from indexer.cli.options import clean, show
+from indexer.cli.output import print_renderable, replace_control_characters
 
 Json = Mapping[str, Any]
 COLUMNS = (("only A", "distinct_a"), ("both", "common"), ("only B", "distinct_b"))
-IMPLIED = " ~"
-"""After a phrase that one of the texts lacks."""
+IMPLIED_MARK = " ~"
+"""Suffix of a phrase that one of the texts lacks."""
 
 
 def print_columns(answer: Json) -> None:
-    """Three columns: only A, both, only B."""
+    """Print three columns: only A, both, only B."""
     from rich.table import Table
     from rich.text import Text
 
-    click.echo(f"A  {clean(_name(answer['a']))}\nB  {clean(_name(answer['b']))}\n")
+    title_a, title_b = (replace_control_characters(_format_side(answer[side])) for side in ("a", "b"))
+    click.echo(f"A  {title_a}\nB  {title_b}\n")
     if answer["no_evidence"]:
-        click.echo(clean(answer["no_evidence"]["detail"]))
+        click.echo(replace_control_characters(answer["no_evidence"]["detail"]))
         return
     table = Table(header_style="bold")
     for title, _ in COLUMNS:
         table.add_column(title, overflow="fold")
     lists = [answer[name] for _, name in COLUMNS]
-    for row in range(max(map(len, lists))):
-        table.add_row(*(Text(clean(_display(entries[row]))) if row < len(entries) else "" for entries in lists))
-    show(table)
-    click.echo(clean(answer["summary"]))
+    for row in zip_longest(*lists):
+        table.add_row(*(Text(replace_control_characters(_format_entry(entry))) if entry else "" for entry in row))
+    print_renderable(table)
+    click.echo(replace_control_characters(answer["summary"]))
     if any(entry["kind"] == "implied" for entry in answer["common"]):
-        click.echo(f"{IMPLIED.strip()} one of the two lacks these words; documents between them speak for it")
+        click.echo(f"{IMPLIED_MARK.strip()} one of the two lacks these words; documents between them speak for it")
     for note in answer["stats"]["notes"]:
-        click.echo(f"note: {clean(note)}", err=True)
+        click.echo(f"note: {replace_control_characters(note)}", err=True)
 
 
-def markdown(answer: Json) -> str:
-    """The same as a Markdown page."""
-    lines = [f"**A** {_escape(_name(answer['a']))}  ", f"**B** {_escape(_name(answer['b']))}", ""]
+def render_markdown(answer: Json) -> str:
+    """Return the answer as a Markdown page."""
+    title_a, title_b = (_escape_markdown(_format_side(answer[side])) for side in ("a", "b"))
+    lines = [f"**A** {title_a}  ", f"**B** {title_b}", ""]
     if answer["no_evidence"]:
-        return "\n".join([*lines, _escape(answer["no_evidence"]["detail"])])
+        return "\n".join([*lines, _escape_markdown(answer["no_evidence"]["detail"])])
     for title, name in COLUMNS:
-        lines += [f"## {title[0].upper()}{title[1:]}", "", *_bullets(answer[name]), ""]
-    return "\n".join([*lines, _escape(answer["summary"])])
+        lines += [f"## {title[0].upper()}{title[1:]}", "", *_format_bullets(answer[name]), ""]
+    return "\n".join([*lines, _escape_markdown(answer["summary"])])
 
 
-def _name(side: Json) -> str:
+def _format_side(side: Json) -> str:
     ids = ", ".join(side["ids"][:3]) + (f", ... ({len(side['ids'])} in all)" if len(side["ids"]) > 3 else "")
     return f"{side['title'] or side['kind']}  [{ids}]" if ids else side["title"] or side["kind"]
 
 
-def _display(entry: Json) -> str:
-    return str(entry["display"]) + (IMPLIED if entry["kind"] == "implied" else "")
+def _format_entry(entry: Json) -> str:
+    return str(entry["display"]) + (IMPLIED_MARK if entry["kind"] == "implied" else "")
 
 
-def _bullets(entries: Sequence[Json]) -> list[str]:
-    """With the near-duplicates that an entry stands for."""
-    more = [[other for other in entry.get("also", ()) if not _told(entry["display"], other)] for entry in entries]
-    also = [f" (also: {', '.join(others)})" if others else "" for others in more]
-    return [f"- {_escape(_display(entry) + more)}" for entry, more in zip(entries, also, strict=True)] or ["- none"]
+def _format_bullets(entries: Sequence[Json]) -> list[str]:
+    """Return a line for each entry with its near-duplicates."""
+    bullets = []
+    for entry in entries:
+        others = [other for other in entry.get("also", ()) if not _is_displayed(entry["display"], other)]
+        also = f" (also: {', '.join(others)})" if others else ""
+        bullets.append(f"- {_escape_markdown(_format_entry(entry) + also)}")
+    return bullets or ["- none"]
 
 
-def _escape(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    return "".join("\\" + letter if letter in "\\`*_{}[]<>#|!~" else letter for letter in clean(text))
+def _escape_markdown(text: str) -> str:
+    """Return text that Markdown shows unchanged."""
+    return "".join(
+        "\\" + letter if letter in "\\`*_{}[]<>#|!~" else letter for letter in replace_control_characters(text)
+    )
 
 
-def _told(display: str, other: str) -> bool:
-    """Whether a phrase is what is displayed, by its lemmas."""
+def _is_displayed(display: str, other: str) -> bool:
+    """Return whether the display form shows this phrase, judged by the beginnings of its words."""
     words, lemmas = display.replace("-", " ").casefold().split(), other.split()
     return len(words) == len(lemmas) and all(word[:3] == lemma[:3] for word, lemma in zip(words, lemmas, strict=True))

@@ -1,1 +1,1 @@
-"""Speed in figures: every ratio with both its sides measured in one run."""
+"""Measurements of speed and memory: both sides of every ratio are measured in one run."""

@@ -1,4 +1,4 @@
-"""The least a Flask app can do: the same bytes for everybody. What our look-ups are measured against."""
+"""A minimal Flask app that answers every request with the same bytes: the baseline of cached look-ups."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
 
-def make(size: int) -> Flask:
-    """An app that answers every request with so many bytes."""
+def create_app(size: int) -> Flask:
+    """Return an app that answers every request with ``size`` bytes."""
     from flask import Flask, Response
 
     app = Flask("bare", static_folder=None)
@@ -17,7 +17,7 @@ def make(size: int) -> Flask:
 
     @app.route("/", defaults={"path": ""}, methods=["GET", "POST"])
     @app.route("/<path:path>", methods=["GET", "POST"])
-    def constant(path: str) -> Response:
+    def answer_constant(path: str) -> Response:
         return Response(body, content_type="application/json")
 
     return app

@@ -1,4 +1,4 @@
-"""``phrasecom bench``: speed in figures."""
+"""``phrasecom bench``: measure speed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.cli.options import command, print_json, print_table
+from indexer.cli.options import command
+from indexer.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from indexer.engines.base import Engine
-    from worker.benchmark.environment import Setting
+    from worker.benchmark.environment import BenchEnvironment
 
-QUICK, WHOLE = 4_000, 150_000
+QUICK_DOCUMENTS, FULL_DOCUMENTS = 4_000, 150_000
 """Documents generated where no corpus is given."""
 COLUMNS = ("row", "engine", "ours", "against", "unit", "ratio", "goal", "met", "p95", "n")
 
@@ -38,84 +39,88 @@ def bench_command(
 
     Indexes are named bench-...; those on a server, and in a folder given with --engine, stay for the next run.
     """
-    from worker.benchmark.machine import load, machine, versions
-    from worker.benchmark.table import check_names, measure
+    from worker.benchmark.environment import describe_machine, get_load_average, get_versions
+    from worker.benchmark.measurements import check_row_names, measure_rows
 
-    check_names(rows)
+    check_row_names(rows)
     if plot and not os.access(plot.absolute().parent, os.W_OK | os.X_OK):
         raise click.UsageError(f"cannot write {plot}: name a file in a folder you may write")
-    about = machine()
-    with _setting(quick, files, documents, folder, elasticsearch) as setting:
-        found = [row.to_dict() for row in measure(setting, rows, _tell)]
-        engines = {f"{kind}_engine": engine.version() for kind, engine in setting.engines.items()}
+    machine = describe_machine()
+    with _open_environment(quick, files, documents, folder, elasticsearch) as environment:
+        measured_rows = [row.to_dict() for row in measure_rows(environment, rows, _print_stage)]
+        engines = {f"{kind}_engine": engine.get_version() for kind, engine in environment.engines.items()}
         result: dict[str, Any] = {
-            "rows": found,
-            "machine": {**about, "load_after": load()},
-            "versions": versions() | engines,
-            "corpus": setting.corpus.about(files),
+            "rows": measured_rows,
+            "machine": {**machine, "load_after": get_load_average()},
+            "versions": get_versions() | engines,
+            "corpus": environment.corpus.describe(files),
         }
         if plot:
-            result["growth"] = _draw(setting, plot)
+            result["growth"] = _write_chart(environment, plot)
     if as_json:
         print_json(result)
     else:
-        _show(result)
+        _print_result(result)
     return 0
 
 
 @contextmanager
-def _setting(
+def _open_environment(
     quick: bool, files: Sequence[str], documents: int | None, folder: str | None, elasticsearch: str | None
-) -> Iterator[Setting]:
-    """The corpus on disk and the engines open, while it is measured."""
+) -> Iterator[BenchEnvironment]:
+    """Yield the environment: the corpus on disk, the engines open."""
     from contextlib import ExitStack
 
-    from indexer.engines.factory import check_server, open_engine_of
+    from indexer.cli.engine_hints import open_engine_with_hints
+    from indexer.engines.factory import check_server_url
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
-    from worker.benchmark.corpus import Corpus
-    from worker.benchmark.environment import ELASTICSEARCH, EMBEDDED, Setting
+    from worker.benchmark.corpus import BenchCorpus
+    from worker.benchmark.environment import ELASTICSEARCH, EMBEDDED, BenchEnvironment
 
     with ExitStack() as stack:
-        bars = stack.enter_context(progress_bar())
-        place = Path(stack.enter_context(TemporaryDirectory(prefix="phrasecom-bench-")))
-        count = documents or (QUICK if quick else 0 if files else WHOLE)
-        addresses = {EMBEDDED: folder or str(place / "engine")}
+        progress = stack.enter_context(progress_bar())
+        temporary = Path(stack.enter_context(TemporaryDirectory(prefix="phrasecom-bench-")))
+        count = documents or (QUICK_DOCUMENTS if quick else 0 if files else FULL_DOCUMENTS)
+        addresses = {EMBEDDED: folder or str(temporary / "engine")}
         if elasticsearch:
-            check_server(elasticsearch)
+            check_server_url(elasticsearch)
             addresses[ELASTICSEARCH] = elasticsearch
         engines: dict[str, Engine] = {}
         for kind, address in addresses.items():
-            engines[kind] = stack.enter_context(open_engine_of(load_settings(engine=address)))
-            engines[kind].version()  # one that cannot be reached is told before the reading, not after
-        corpus = Corpus.of(place, files, count, bars)
-        yield Setting(corpus, engines, cases=40, budget=4.0) if quick else Setting(corpus, engines)
+            engines[kind] = stack.enter_context(open_engine_with_hints(load_settings(engine=address)))
+            engines[kind].get_version()  # an unreachable engine fails here, before the corpus is read
+        corpus = BenchCorpus.create(temporary, files, count, progress)
+        if quick:
+            yield BenchEnvironment(corpus, engines, pair_count=40, budget_seconds=4.0)
+        else:
+            yield BenchEnvironment(corpus, engines)
 
 
-def _tell(what: str) -> None:
-    click.echo(f"measuring {what} ...", err=True)
+def _print_stage(name: str) -> None:
+    click.echo(f"measuring {name} ...", err=True)
 
 
-def _draw(setting: Setting, path: Path) -> list[dict[str, Any]]:
+def _write_chart(environment: BenchEnvironment, path: Path) -> list[dict[str, Any]]:
     from dataclasses import asdict
 
-    from worker.benchmark.chart import draw, points
+    from worker.benchmark.growth_chart import draw_growth_chart, measure_growth_points
 
-    _tell("growth for the plot")
-    found = points(setting)
-    path.write_text(draw(found))
-    return [asdict(point) for point in found]
+    _print_stage("growth for the plot")
+    points = measure_growth_points(environment)
+    path.write_text(draw_growth_chart(points))
+    return [asdict(point) for point in points]
 
 
-def _show(result: dict[str, Any]) -> None:
-    def number(value: float | None) -> str:
+def _print_result(result: dict[str, Any]) -> None:
+    def format_number(value: float | None) -> str:
         return "" if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
     lines = [
         (
-            row["name"], row["engine"] or "", number(row["ours"]), number(row["against"]), row["unit"],
-            number(row["ratio"]), row["goal"] or "", {True: "yes", False: "no", None: ""}[row["met"]],
-            number(row["p95"]), row["repetitions"] or "",
+            row["name"], row["engine"] or "", format_number(row["ours"]), format_number(row["against"]), row["unit"],
+            format_number(row["ratio"]), row["goal"] or "", {True: "yes", False: "no", None: ""}[row["met"]],
+            format_number(row["p95"]), row["repetitions"] or "",
         )
         for row in result["rows"]
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The documents measured on, and the indexes made from them."""
+"""Corpus of the benchmark: documents on disk, and the indexes built from its first documents."""
 
 from __future__ import annotations
 
@@ -14,79 +14,84 @@ from indexer.errors import BadInput, UnknownIndex
 from indexer.indexing.build import build_index
 from indexer.progress import Progress, no_progress
 from indexer.readers import Rejects, read_documents
-from indexer.runtime.document_spool import pack, unpack
-from worker.benchmark.generated_corpus import SEED, generated
+from indexer.runtime.document_spool import decode_document, encode_document
+from worker.benchmark.generated_corpus import SEED, generate_documents
 
-FIRST = 10_000
-"""Documents of the small corpus that growth is measured from; a quarter of a corpus that is not larger."""
+SMALL_DOCUMENTS = 10_000
+"""Size of the small corpus that growth is measured from; a corpus that is not larger has a quarter of its own."""
+
+MIN_DOCUMENTS = 8
 
 
 @dataclass
-class Corpus:
-    """Documents on disk, one a line; a smaller corpus is the beginning of it."""
+class BenchCorpus:
+    """Documents on disk, one a line; a smaller corpus is the beginning of the file."""
 
     path: Path
     name: str
-    documents: int
-    """How many there are."""
+    document_count: int
     progress: Progress = no_progress
     _built: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    def of(
-        cls, folder: Path, files: Sequence[str], count: int, progress: Progress = no_progress, language: int = 1
-    ) -> Corpus:
-        """From files (``count`` 0: all of them), or generated in a language so many times as large."""
-        source = read_documents(files, Rejects()) if files else generated(count, size=language)
+    def create(
+        cls, folder: Path, files: Sequence[str], count: int, progress: Progress = no_progress, language_size: int = 1
+    ) -> BenchCorpus:
+        """Write the first ``count`` documents (0 for all) of the files, or generated ones, to a file in the folder.
+
+        ``language_size`` multiplies the vocabulary of generated documents. Raises BadInput if there are too few documents.
+        """
+        source = read_documents(files, Rejects()) if files else generate_documents(count, language_size=language_size)
         path = folder / "documents.jsonl"
         digest = hashlib.sha256()
         total = 0
         with path.open("wb") as out:
             for document in islice(source, count or None):
-                line = pack(document)
+                line = encode_document(document)
                 out.write(line)
                 digest.update(line)
                 total += 1
                 if total % 1000 == 0:
                     progress("collect", total, count)
-        if total < 8:
+        if total < MIN_DOCUMENTS:
             raise BadInput(f"{total} documents are too few to measure on", fix="give a larger --corpus or --documents")
         return cls(path, f"bench-{digest.hexdigest()[:8]}", total, progress)
 
     def read(self, count: int = 0) -> Iterator[Document]:
-        """The first so many documents; 0 for all."""
-        return documents_of(self.path, count)
+        """Yield the first ``count`` documents; 0 for all."""
+        return read_corpus_file(self.path, count)
 
     @property
-    def small(self) -> int:
-        """Documents of the small corpus."""
-        return FIRST if self.documents > FIRST else max(self.documents // 4, 4)
+    def small_count(self) -> int:
+        """Number of documents of the small corpus."""
+        return SMALL_DOCUMENTS if self.document_count > SMALL_DOCUMENTS else max(self.document_count // 4, 4)
 
     @property
     def sizes(self) -> list[int]:
-        """For the plot: from the small corpus to the whole in steps of about the same ratio."""
-        middle = round((self.small * self.documents) ** 0.5)
-        return [self.small, middle, self.documents]
+        """Sizes of the growth chart: the small corpus, the whole one, and their geometric mean."""
+        middle = round((self.small_count * self.document_count) ** 0.5)
+        return [self.small_count, middle, self.document_count]
 
-    def index(self, engine: Engine, size: int) -> str:
-        """The index of the first ``size`` documents in this engine, built unless it is there."""
+    def ensure_index(self, engine: Engine, size: int) -> str:
+        """Return the name of the index of the first ``size`` documents in an engine; build it if it is missing."""
         name = f"{self.name}-{size}"
         if (engine.address, name) in self._built:
             return name
         try:
-            engine.open(name)
+            engine.open_reader(name)
         except UnknownIndex:
             build_index(self.read(size), engine, name, progress=self.progress)
         self._built.add((engine.address, name))
         return name
 
-    def about(self, files: Sequence[str]) -> dict[str, object]:
-        made: dict[str, object] = {"files": [Path(name).name for name in files]} if files else {"generated": SEED}
-        return made | {"name": self.name, "documents": self.documents, "bytes": self.path.stat().st_size}
+    def describe(self, files: Sequence[str]) -> dict[str, object]:
+        """Return origin, name and size as they are reported."""
+        origin: dict[str, object] = {"files": [Path(name).name for name in files]} if files else {"generated": SEED}
+        return origin | {"name": self.name, "documents": self.document_count, "bytes": self.path.stat().st_size}
 
 
-def documents_of(path: str | Path, count: int = 0) -> Iterator[Document]:
-    """The first so many documents of a corpus on disk; 0 for all."""
+def read_corpus_file(path: str | Path, count: int = 0) -> Iterator[Document]:
+    """Yield the first ``count`` documents of a corpus on disk; 0 for all."""
     with Path(path).open("rb") as lines:
         for line in islice(lines, count or None):
-            yield unpack(line)
+            yield decode_document(line)

@@ -1,75 +1,100 @@
-"""What every measurement works with: the corpus, the open engines, and how long it may take."""
+"""Environment of the measurements: corpus, engines, workload and time budget, and a description of the machine."""
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 from indexer.engines.base import Engine
 from worker import json_bytes
-from worker.benchmark.corpus import Corpus
-from worker.benchmark.rows import Figures
-from worker.benchmark.timing import Times
-from worker.benchmark.workload import Page, Pair, draw
+from worker.benchmark.corpus import BenchCorpus
+from worker.benchmark.rows import MeasuredFigures
+from worker.benchmark.timing import Timings
+from worker.benchmark.workload import DocumentPair, QueryPage, draw_workload
 from worker.comparer import Comparer
-from worker.explain.spec import Question
+from worker.explain.spec import ComparisonSpec
 
 EMBEDDED, ELASTICSEARCH = "embedded", "elasticsearch"
+PACKAGES = (
+    *("phrasecom", "numpy", "scipy", "scikit-learn", "tantivy", "elasticsearch", "flask", "gunicorn", "orjson"),
+    *("simplemma", "yake"),
+)
+"""Packages whose versions are reported."""
 
 
 class Unmeasured(Exception):
-    """A row that cannot be measured here; the message says why."""
+    """A row cannot be measured here; the message gives the reason."""
 
 
 @dataclass
-class Setting:
-    corpus: Corpus
+class BenchEnvironment:
+    """Corpus and engines that rows are measured on."""
+
+    corpus: BenchCorpus
     engines: dict[str, Engine]
-    """By kind; the embedded one is always there."""
-    cases: int = 200
-    """Pairs that are compared."""
-    budget: float = 20.0
-    """Seconds after which a row ends, if it has a few cases."""
+    """Engine kind -> open engine; the embedded one is always there."""
+    pair_count: int = 200
+    """Pairs to compare."""
+    budget_seconds: float = 20.0
+    """Time after which a row ends, once it has a few cases."""
     _comparers: dict[str, Comparer] = field(default_factory=dict)
 
-    def comparer(self, kind: str) -> Comparer:
+    def get_comparer(self, kind: str) -> Comparer:
+        """Return the comparer of an engine, always the same one."""
         if kind not in self._comparers:
             self._comparers[kind] = Comparer(self.engines[kind])
         return self._comparers[kind]
 
-    def index(self, kind: str, size: int = 0) -> str:
-        """The index of the first so many documents (0: all of them), built unless it is there."""
-        return self.corpus.index(self.engines[kind], size or self.corpus.documents)
+    def ensure_index(self, kind: str, size: int = 0) -> str:
+        """Return the name of the index of the first ``size`` documents (0 for all); build it if it is missing."""
+        return self.corpus.ensure_index(self.engines[kind], size or self.corpus.document_count)
+
+    @property
+    def pairs(self) -> list[DocumentPair]:
+        """Pairs to compare; raises Unmeasured if no two documents are alike."""
+        return self._workload[0]
+
+    @property
+    def pages(self) -> list[QueryPage]:
+        """Queries with their hits; raises Unmeasured if no two documents are alike."""
+        return self._workload[1]
 
     @cached_property
-    def drawn(self) -> tuple[list[Pair], list[Page]]:
-        """From the small corpus, so that the same ones are there at every size."""
-        small = self.corpus.small
+    def _workload(self) -> tuple[list[DocumentPair], list[QueryPage]]:
+        """Pairs and pages drawn from the small corpus, so that indexes of every size have them."""
+        small = self.corpus.small_count
         ids = [document.id for document in self.corpus.read(small)]
-        pairs, pages = draw(self.engines[EMBEDDED].open(self.index(EMBEDDED, small)), ids, self.cases)
+        reader = self.engines[EMBEDDED].open_reader(self.ensure_index(EMBEDDED, small))
+        pairs, pages = draw_workload(reader, ids, self.pair_count)
         if not pairs:
             raise Unmeasured("no two documents of the corpus are alike")
         return pairs, pages
 
-    def questions(self, kind: str, size: int = 0) -> list[Question]:
-        """The pairs as questions about an index."""
-        comparer, index = self.comparer(kind), self.index(kind, size)
-        return [pair.question(comparer, index) for pair in self.drawn[0]]
+    def build_specs(self, kind: str, size: int = 0) -> list[ComparisonSpec]:
+        """Return the specs of comparing the pairs in an index."""
+        comparer, index = self.get_comparer(kind), self.ensure_index(kind, size)
+        return [pair.build_spec(comparer, index) for pair in self.pairs]
 
-    def cold(self, kind: str, size: int = 0) -> Callable[[int], bytes]:
-        """One comparison from the question to the bytes of its answer."""
-        comparer, questions = self.comparer(kind), self.questions(kind, size)
-        return lambda case: answer(comparer, questions[case % len(questions)])
-
-
-def answer(comparer: Comparer, question: Question) -> bytes:
-    return json_bytes.dumps(comparer.compare(question).to_dict())
+    def build_cold_step(self, kind: str, size: int = 0) -> Callable[[int], bytes]:
+        """Return a step that makes one comparison, from its spec to the JSON of its answer."""
+        comparer, specs = self.get_comparer(kind), self.build_specs(kind, size)
+        return lambda case: compare_to_json(comparer, specs[case % len(specs)])
 
 
-def in_ms(ours: Times, against: Times | None = None, note: str = "") -> Figures:
-    """Medians and 95th percentiles in milliseconds."""
-    return Figures(
+def compare_to_json(comparer: Comparer, spec: ComparisonSpec) -> bytes:
+    """Return the answer to a comparison as JSON."""
+    return json_bytes.dumps(comparer.compare(spec).to_dict())
+
+
+def build_ms_figures(ours: Timings, against: Timings | None = None, note: str = "") -> MeasuredFigures:
+    """Return medians and 95th percentiles in milliseconds."""
+    return MeasuredFigures(
         1000 * ours.median,
         None if against is None else 1000 * against.median,
         1000 * ours.p95,
@@ -77,3 +102,38 @@ def in_ms(ours: Times, against: Times | None = None, note: str = "") -> Figures:
         len(ours),
         note,
     )
+
+
+def describe_machine() -> dict[str, Any]:
+    """Return processor, memory, system and load of this machine."""
+    return {
+        "processor": _get_processor_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": f"{platform.system()} {platform.release()}",
+        "load": get_load_average(),
+    }
+
+
+def get_load_average() -> list[float]:
+    """Return the load average of the last 1, 5 and 15 minutes."""
+    return [round(value, 2) for value in os.getloadavg()]
+
+
+def get_versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed ``PACKAGES``."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _get_processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())

@@ -9,53 +9,53 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from worker.benchmark.timing import percentile
+from worker.benchmark.timing import compute_percentile
 
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length:"
-_PATIENCE = 10.0
+_ANSWER_TIMEOUT = 10.0
 """Seconds without any answer before it gives up."""
 
 
-class Connection:
+class LoadConnection:
     """One kept-alive connection: asks, and asks again when the whole answer is there."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._request = request
-        self._got = b""
-        self._asked = 0.0
+        self._received = b""
+        self._sent_at = 0.0
         self.latencies: list[float] = []
         self.errors = 0
 
-    def ask(self) -> None:
-        self._got = b""
-        self._asked = time.perf_counter()
+    def send_request(self) -> None:
+        self._received = b""
+        self._sent_at = time.perf_counter()
         self.socket.sendall(self._request)
 
-    def receive(self) -> bool:
+    def receive_part(self) -> bool:
         """Take in what is there; whether the answer is complete."""
         part = self.socket.recv(1 << 18)
         if not part:
             raise ConnectionError("the server closed a connection")
-        self._got += part
-        head, end, body = self._got.partition(_END)
+        self._received += part
+        head, end, body = self._received.partition(_END)
         if not end or len(body) < _content_length(head):
             return False
-        self.latencies.append(time.perf_counter() - self._asked)
+        self.latencies.append(time.perf_counter() - self._sent_at)
         self.errors += not head.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200"))
         return True
 
 
-def load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, Any]:
+def generate_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, Any]:
     """Ask as fast as answers come, for so long."""
-    with _opened(port, request, connections) as (selector, opened):
+    with _open_connections(port, request, connections) as (selector, opened):
         began = time.perf_counter()
         for connection in opened:
-            connection.ask()
+            connection.send_request()
         while time.perf_counter() - began < seconds:
-            ready = selector.select(_PATIENCE)
+            ready = selector.select(_ANSWER_TIMEOUT)
             if not ready:
                 raise TimeoutError("the server does not answer")
             for key, _ in ready:
@@ -67,17 +67,19 @@ def load(port: int, request: bytes, connections: int, seconds: float) -> dict[st
             "requests": len(latencies),
             "errors": sum(connection.errors for connection in opened),
             "rate": len(latencies) / took,
-            "p95": percentile(latencies, 0.95) if latencies else 0.0,
+            "p95": compute_percentile(latencies, 0.95) if latencies else 0.0,
         }
 
 
 @contextmanager
-def _opened(port: int, request: bytes, count: int) -> Iterator[tuple[selectors.BaseSelector, list[Connection]]]:
-    opened: list[Connection] = []
+def _open_connections(
+    port: int, request: bytes, count: int
+) -> Iterator[tuple[selectors.BaseSelector, list[LoadConnection]]]:
+    opened: list[LoadConnection] = []
     with selectors.DefaultSelector() as selector:
         try:
             for _ in range(count):
-                opened.append(Connection(port, request))
+                opened.append(LoadConnection(port, request))
                 selector.register(opened[-1].socket, selectors.EVENT_READ, opened[-1])
             yield selector, opened
         finally:

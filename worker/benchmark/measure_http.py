@@ -14,71 +14,71 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from indexer.net import free_port
+from indexer.net import find_free_port
 from worker.benchmark import probe
-from worker.benchmark.environment import EMBEDDED, Setting, Unmeasured
-from worker.benchmark.rows import Figures
+from worker.benchmark.environment import EMBEDDED, BenchEnvironment, Unmeasured
+from worker.benchmark.rows import MeasuredFigures
 
 CONNECTIONS = 32
 THREADS = 16
 """Of either server; the service's own default."""
-_PATIENCE = 60.0
+_START_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True)
-class Target:
+class LoadTarget:
     """A server and the request it is asked."""
 
     port: int
     request: str
 
-    def burst(self, seconds: float) -> dict[str, float]:
+    def run_burst(self, seconds: float) -> dict[str, float]:
         given = {"port": self.port, "request": self.request, "connections": CONNECTIONS, "seconds": seconds}
-        return probe.result(probe.start("loading", given))
+        return probe.wait_for_result(probe.start_probe("loading", given))
 
 
-def cached(setting: Setting, kind: str | None) -> list[Figures]:
+def measure_cached_lookups(environment: BenchEnvironment, kind: str | None) -> list[MeasuredFigures]:
     """Look-ups by id against a constant of the same size; the same by question; and how many there are a second."""
-    pair = setting.drawn[0][0]
-    question = {"index": setting.index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
-    with _service(setting.engines[EMBEDDED].address) as port:
-        id, size = _asked(port, question)
+    pair = environment.pairs[0]
+    question = {"index": environment.ensure_index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
+    with _run_service(environment.engines[EMBEDDED].address) as port:
+        id, size = _request_comparison(port, question)
         asked = json.dumps(question)
-        with _bare(size) as bare:
+        with _run_bare_app(size) as bare:
             targets = {
-                "get": Target(port, _get(f"/v1/comparisons/{id}")),
-                "post": Target(port, _post("/v1/comparisons", asked)),
-                "bare get": Target(bare, _get(f"/v1/comparisons/{id}")),
-                "bare post": Target(bare, _post("/v1/comparisons", asked)),
+                "get": LoadTarget(port, _format_get(f"/v1/comparisons/{id}")),
+                "post": LoadTarget(port, _format_post("/v1/comparisons", asked)),
+                "bare get": LoadTarget(bare, _format_get(f"/v1/comparisons/{id}")),
+                "bare post": LoadTarget(bare, _format_post("/v1/comparisons", asked)),
             }
-            rates = _rates(targets, rounds=max(3, int(setting.budget / 4)))
+            rates = _measure_rates(targets, rounds=max(3, int(environment.budget_seconds / 4)))
     note = f"{CONNECTIONS} connections, {size:,} bytes"
     return [
-        _figures(rates["get"], rates["bare get"], note),
-        _figures(rates["post"], rates["bare post"], note),
-        _figures(rates["get"], None, note),
+        _build_figures(rates["get"], rates["bare get"], note),
+        _build_figures(rates["post"], rates["bare post"], note),
+        _build_figures(rates["get"], None, note),
     ]
 
 
-def _rates(targets: dict[str, Target], rounds: int) -> dict[str, list[float]]:
+def _measure_rates(targets: dict[str, LoadTarget], rounds: int) -> dict[str, list[float]]:
     """Answers a second in bursts of a second, the targets in turns."""
     for target in targets.values():
-        target.burst(0.5)
+        target.run_burst(0.5)
     rates: dict[str, list[float]] = {name: [] for name in targets}
     for number in range(rounds):
         names = list(targets)
         for at in range(len(names)):
             name = names[(at + number) % len(names)]
-            found = targets[name].burst(1.0)
+            found = targets[name].run_burst(1.0)
             if found["errors"]:
                 raise Unmeasured(f"{found['errors']:.0f} of {found['requests']:.0f} answers were errors")
             rates[name].append(found["rate"])
     return rates
 
 
-def _figures(ours: Sequence[float], against: Sequence[float] | None, note: str) -> Figures:
+def _build_figures(ours: Sequence[float], against: Sequence[float] | None, note: str) -> MeasuredFigures:
     """Medians; of a rate the unlucky end is the low one."""
-    return Figures(
+    return MeasuredFigures(
         ours=statistics.median(ours),
         against=None if against is None else statistics.median(against),
         p95=min(ours),
@@ -88,18 +88,18 @@ def _figures(ours: Sequence[float], against: Sequence[float] | None, note: str) 
     )
 
 
-def _get(path: str) -> str:
+def _format_get(path: str) -> str:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
-def _post(path: str, body: str) -> str:
+def _format_post(path: str, body: str) -> str:
     return (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body.encode())}\r\n\r\n{body}"
     )
 
 
-def _asked(port: int, question: Mapping[str, object]) -> tuple[str, int]:
+def _request_comparison(port: int, question: Mapping[str, object]) -> tuple[str, int]:
     """The id and size of an answer that the service holds from now on."""
     url = f"http://127.0.0.1:{port}/v1/comparisons"
     headers = {"Content-Type": "application/json", "Prefer": "wait=10"}
@@ -110,27 +110,27 @@ def _asked(port: int, question: Mapping[str, object]) -> tuple[str, int]:
 
 
 @contextmanager
-def _service(engine: str) -> Iterator[int]:
-    port = free_port()
+def _run_service(engine: str) -> Iterator[int]:
+    port = find_free_port()
     command = ["-m", "indexer", "serve", "--inline", "--engine", engine, "--port", str(port)]
-    with _running([*command, "--threads", str(THREADS), "--log-level", "error"], port, "/readyz"):
+    with _run_server([*command, "--threads", str(THREADS), "--log-level", "error"], port, "/readyz"):
         yield port
 
 
 @contextmanager
-def _bare(size: int) -> Iterator[int]:
-    port = free_port()
+def _run_bare_app(size: int) -> Iterator[int]:
+    port = find_free_port()
     command = ["-m", "gunicorn", "--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS)]
     command += ["--timeout", "0", "--keep-alive", "15", "--bind", f"127.0.0.1:{port}", "--log-level", "error"]
-    with _running([*command, f"worker.benchmark.bare_app:make({size})"], port, "/"):
+    with _run_server([*command, f"worker.benchmark.bare_app:make({size})"], port, "/"):
         yield port
 
 
 @contextmanager
-def _running(arguments: list[str], port: int, path: str) -> Iterator[None]:
+def _run_server(arguments: list[str], port: int, path: str) -> Iterator[None]:
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=dict(os.environ))
     try:
-        _wait(process, f"http://127.0.0.1:{port}{path}")
+        _wait_for_server(process, f"http://127.0.0.1:{port}{path}")
         yield
     finally:
         process.terminate()
@@ -141,8 +141,8 @@ def _running(arguments: list[str], port: int, path: str) -> Iterator[None]:
             process.wait()
 
 
-def _wait(process: subprocess.Popen[bytes], url: str) -> None:
-    end = time.monotonic() + _PATIENCE
+def _wait_for_server(process: subprocess.Popen[bytes], url: str) -> None:
+    end = time.monotonic() + _START_TIMEOUT
     while time.monotonic() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=5):

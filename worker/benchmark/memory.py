@@ -7,22 +7,22 @@ from pathlib import Path
 MB = 1e6
 
 
-def resident() -> float:
+def get_resident_bytes() -> float:
     """Bytes it has in memory now."""
-    return _status("VmRSS")
+    return _read_status("VmRSS")
 
 
-def peak() -> float:
+def get_peak_bytes() -> float:
     """The most bytes it ever had. (What ``getrusage`` tells includes the process it was started from.)"""
-    return _status("VmHWM")
+    return _read_status("VmHWM")
 
 
-def anonymous() -> float:
+def get_anonymous_bytes() -> float:
     """Bytes of its own: without what is mapped from files, which the system may take back."""
-    return _status("RssAnon")
+    return _read_status("RssAnon")
 
 
-def _status(name: str) -> float:
+def _read_status(name: str) -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return float(line.split()[1]) * 1024

@@ -11,7 +11,7 @@ from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 
 @dataclass
-class Recording:
+class RequestRecording:
     """The requests of one comparison, ready to be sent again."""
 
     send: Callable[..., Any]
@@ -24,10 +24,10 @@ class Recording:
 
 
 @contextmanager
-def recording(engine: ElasticsearchEngine) -> Iterator[Recording]:
+def record_requests(engine: ElasticsearchEngine) -> Iterator[RequestRecording]:
     """Writes down what the engine's client sends meanwhile."""
     client: Any = engine.connection.client
-    taken = Recording(client.perform_request)
+    taken = RequestRecording(client.perform_request)
 
     def noted(*positional: Any, **named: Any) -> Any:
         taken.requests.append((positional, named))
@@ -40,9 +40,9 @@ def recording(engine: ElasticsearchEngine) -> Iterator[Recording]:
         del client.perform_request
 
 
-def more_like_this(engine: ElasticsearchEngine, index: str, id: str, hits: int = 10) -> Callable[[], object]:
+def build_more_like_this(engine: ElasticsearchEngine, index: str, id: str, hits: int = 10) -> Callable[[], object]:
     """The search for documents like this one, each hit with its title: the least that a results page needs."""
-    client, alias = engine.connection.client, engine.alias(index)
+    client, alias = engine.connection.client, engine.documents_alias(index)
     query = {"more_like_this": {"fields": ["tokens"], "like": [{"_index": alias, "_id": id}]}}
     return lambda: (
         client.search(index=alias, query=query, size=hits, source=False, docvalue_fields=[{"field": "card"}]).body

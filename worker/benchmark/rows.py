@@ -1,21 +1,23 @@
-"""One line of the table: what was measured, against what, and whether the goal is met."""
+"""Rows of the benchmark: their goals, figures, and how a row is built from figures."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+MB = 1e6
+"""Bytes of a megabyte, the unit of memory figures."""
 Unit = Literal["ms", "s", "MB", "1/s", "tokens/s"]
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
-    """What the ratio (or, with nothing to measure against, the figure itself) should be."""
+class SpeedGoal:
+    """Bound of the ratio or, with nothing to measure against, of the figure itself."""
 
     sign: Literal["<=", ">="]
     value: float
 
-    def met(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         return value <= self.value if self.sign == "<=" else value >= self.value
 
     def __str__(self) -> str:
@@ -23,12 +25,12 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """Figures are in ``unit``; None where there is nothing to say, and ``note`` says why."""
+class BenchRow:
+    """A measured row, with figures in ``unit``; they are None if it could not be measured, for the reason in ``note``."""
 
     name: str
     measure: str
-    """What was measured, in words."""
+    """Description of what was measured."""
     engine: str | None = None
     ours: float | None = None
     against: float | None = None
@@ -37,8 +39,9 @@ class Row:
     goal: str | None = None
     met: bool | None = None
     p95: float | None = None
-    """Of ours; ``against_p95`` of the other side."""
+    """95th percentile of ours."""
     against_p95: float | None = None
+    """95th percentile of the other side."""
     repetitions: int = 0
     unit: Unit = "ms"
     note: str = ""
@@ -48,8 +51,8 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What measuring gave, before it is judged."""
+class MeasuredFigures:
+    """Figures of a row before they are compared with its goal; units are those of the row."""
 
     ours: float
     against: float | None = None
@@ -59,54 +62,58 @@ class Figures:
     note: str = ""
 
 
-Better = Literal["ours/against", "against/ours"]
-"""How the ratio is formed: a share of the other side's figure, or how many times faster ours is."""
+RatioForm = Literal["ours/against", "against/ours"]
+"""Form of the ratio: our share of the other side's figure, or how many times faster ours is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row of the table before it is measured."""
+class RowSpec:
+    """Name, description and goal of a row."""
 
     name: str
     measure: str
     against_what: str
-    goal: Goal | None
+    goal: SpeedGoal | None
     unit: Unit = "ms"
-    better: Better = "ours/against"
+    ratio_form: RatioForm = "ours/against"
 
-    def judged(self, figures: Figures, engine: str | None) -> Row:
-        ratio = self._ratio(figures)
-        judged = figures.ours if ratio is None else ratio
-        return Row(
+    def build_row(self, figures: MeasuredFigures, engine: str | None) -> BenchRow:
+        """Return the row with its ratio, and whether the ratio (or the lone figure) meets the goal."""
+        ratio = self._compute_ratio(figures)
+        goal_value = figures.ours if ratio is None else ratio
+        return BenchRow(
             name=self.name,
             measure=self.measure,
             engine=engine,
-            ours=_digits(figures.ours),
-            against=_digits(figures.against),
+            ours=_round_digits(figures.ours),
+            against=_round_digits(figures.against),
             against_what=self.against_what,
-            ratio=_digits(ratio),
+            ratio=_round_digits(ratio),
             goal=None if self.goal is None else str(self.goal),
-            met=None if self.goal is None else self.goal.met(judged),
-            p95=_digits(figures.p95),
-            against_p95=_digits(figures.against_p95),
+            met=None if self.goal is None else self.goal.is_met(goal_value),
+            p95=_round_digits(figures.p95),
+            against_p95=_round_digits(figures.against_p95),
             repetitions=figures.repetitions,
             unit=self.unit,
             note=figures.note,
         )
 
-    def unmeasured(self, engine: str | None, why: str) -> Row:
+    def build_unmeasured_row(self, engine: str | None, reason: str) -> BenchRow:
+        """Return the row without figures."""
         goal = None if self.goal is None else str(self.goal)
-        return Row(self.name, self.measure, engine, against_what=self.against_what, goal=goal, unit=self.unit, note=why)
+        return BenchRow(
+            self.name, self.measure, engine, against_what=self.against_what, goal=goal, unit=self.unit, note=reason
+        )
 
-    def _ratio(self, figures: Figures) -> float | None:
+    def _compute_ratio(self, figures: MeasuredFigures) -> float | None:
         if figures.against is None:
             return None
-        over, under = (figures.ours, figures.against)
-        if self.better == "against/ours":
-            over, under = under, over
-        return over / under if under else None
+        numerator, denominator = (figures.ours, figures.against)
+        if self.ratio_form == "against/ours":
+            numerator, denominator = denominator, numerator
+        return numerator / denominator if denominator else None
 
 
-def _digits(value: float | None) -> float | None:
-    """To four significant digits: more is noise."""
+def _round_digits(value: float | None) -> float | None:
+    """Round to four significant digits; more would be noise."""
     return None if value is None else float(f"{value:.4g}")

@@ -1,4 +1,4 @@
-"""Timing several things side by side: in turns, so that what disturbs the machine disturbs all of them."""
+"""Interleaved timing: steps take turns, so that whatever else the machine does disturbs all of them alike."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-LEAST = 3
-"""So many cases are timed however long they take."""
+MIN_CASES = 3
+"""Cases that are timed however long they take."""
 
 Step = Callable[[int], object]
-"""Does one case, by its number."""
+"""A function that does the case of a given number."""
 
 
 @dataclass(frozen=True)
-class Times:
+class Timings:
     """Seconds of each case."""
 
     seconds: Sequence[float]
@@ -27,36 +27,36 @@ class Times:
 
     @property
     def p95(self) -> float:
-        return percentile(self.seconds, 0.95)
+        return compute_percentile(self.seconds, 0.95)
 
     def __len__(self) -> int:
         return len(self.seconds)
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that is not below so large a share of them."""
+def compute_percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least a ``share`` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
-def interleaved(steps: Mapping[str, Step], cases: int, budget: float, *, warm: int = 1) -> dict[str, Times]:
-    """Every step on every case, the steps in turns, another one first each time.
+def time_interleaved(steps: Mapping[str, Step], cases: int, budget: float, *, warmup: int = 1) -> dict[str, Timings]:
+    """Time every step on every case; the steps take turns, starting with another one each time.
 
-    Ends after the last case, or once ``budget`` seconds are over and a few cases are done. ``warm`` cases
-    are done before without being timed.
+    Ends after the last case, or once ``budget`` seconds are over and ``MIN_CASES`` are done. Before, the first ``warmup``
+    cases are done without being timed.
     """
-    for case in range(min(warm, cases)):
+    for case in range(min(warmup, cases)):
         for step in steps.values():
             step(case)
     names = list(steps)
-    found: dict[str, list[float]] = {name: [] for name in names}
+    timings: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     for case in range(cases):
-        for at in range(len(names)):
-            name = names[(at + case) % len(names)]
+        for turn in range(len(names)):
+            name = names[(turn + case) % len(names)]
             start = time.perf_counter()
             steps[name](case)
-            found[name].append(time.perf_counter() - start)
-        if case + 1 >= LEAST and time.perf_counter() - began > budget:
+            timings[name].append(time.perf_counter() - start)
+        if case + 1 >= MIN_CASES and time.perf_counter() - began > budget:
             break
-    return {name: Times(seconds) for name, seconds in found.items()}
+    return {name: Timings(seconds) for name, seconds in timings.items()}

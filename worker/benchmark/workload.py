@@ -1,4 +1,4 @@
-"""Which documents are compared: pairs, pages and sets as somebody with a search page would come by them."""
+"""Workload of the benchmark: pairs, result pages and sets of documents as users of a search page compare them."""
 
 from __future__ import annotations
 
@@ -6,67 +6,73 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from indexer.documents import AnalysedDocument
-from indexer.engines.base import Reader, Selection
+from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
+from indexer.engines.base import Reader
+from indexer.engines.search_types import Selection
 from worker.comparer import Comparer
 from worker.explain.side import Side
-from worker.explain.spec import Question
+from worker.explain.spec import ComparisonSpec
 
-HITS = 10
+PAGE_HITS = 10
+"""Hits of a result page."""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A document and what a search for its title finds beside it."""
+class DocumentPair:
+    """Ids of a document and of the best other hit of a search for its title."""
 
     a: str
     b: str
 
-    def question(self, comparer: Comparer, index: str) -> Question:
-        return comparer.question(index, Side.document(self.a), Side.document(self.b))
+    def build_spec(self, comparer: Comparer, index: str) -> ComparisonSpec:
+        return comparer.make_spec(index, Side.from_id(self.a), Side.from_id(self.b))
 
 
 @dataclass(frozen=True)
-class Page:
-    """A query and its first hits."""
+class QueryPage:
+    """A query and the ids of its first hits."""
 
     query: str
     hits: tuple[str, ...]
 
-    def questions(self, comparer: Comparer, index: str) -> list[Question]:
+    def build_specs(self, comparer: Comparer, index: str) -> list[ComparisonSpec]:
         query = Side.from_text(f"query:{self.query}")
-        return [comparer.question(index, query, Side.document(hit)) for hit in self.hits]
+        return [comparer.make_spec(index, query, Side.from_id(hit)) for hit in self.hits]
 
 
-def draw(reader: Reader, ids: Sequence[str], count: int, seed: int = 1) -> tuple[list[Pair], list[Page]]:
-    """Pairs and pages around documents drawn from ``ids``."""
-    pairs: list[Pair] = []
-    pages: list[Page] = []
+def draw_workload(
+    reader: Reader, ids: Sequence[str], count: int, seed: int = 1
+) -> tuple[list[DocumentPair], list[QueryPage]]:
+    """Draw ``count`` pairs and pages around documents of ``ids``; fewer if there are not so many."""
+    pairs: list[DocumentPair] = []
+    pages: list[QueryPage] = []
     for id in random.Random(seed).sample(list(ids), len(ids)):
         (document,) = reader.fetch([id])
         if document is None or not document.salient:
             continue
-        hits = _found(reader, document)
+        hits = _search_similar(reader, document)
         others = [hit for hit in hits if hit != id]
         if others:
-            pairs.append(Pair(id, others[0]))
-            pages.append(Page(_query(document), tuple(hits[:HITS])))
+            pairs.append(DocumentPair(id, others[0]))
+            pages.append(QueryPage(_build_query(document), tuple(hits[:PAGE_HITS])))
         if len(pairs) == count:
             break
     return pairs, pages
 
 
-def sets(ids: Sequence[str], size: int) -> tuple[Side, Side]:
-    """Two sets of documents that have none in common."""
+def split_into_sets(ids: Sequence[str], size: int) -> tuple[Side, Side]:
+    """Return two disjoint sets of at most ``size`` documents."""
     size = min(size, len(ids) // 2)
-    one = Side.from_json({"ids": list(ids[:size])})
-    return one, replace(one, ids=tuple(ids[size : 2 * size]))
+    first = Side.from_json({"ids": list(ids[:size])})
+    return first, replace(first, ids=tuple(ids[size : 2 * size]))
 
 
-def _query(document: AnalysedDocument) -> str:
-    return " ".join(salient.phrase.replace("@@", " ") for salient in document.salient[:2])
+def _build_query(document: AnalysedDocument) -> str:
+    """Return the two most salient phrases."""
+    return " ".join(salient.phrase.replace(PAIR_SEPARATOR, " ") for salient in document.salient[:2])
 
 
-def _found(reader: Reader, document: AnalysedDocument) -> list[str]:
+def _search_similar(reader: Reader, document: AnalysedDocument) -> list[str]:
+    """Return the ids of the hits for the document's title."""
     words = tuple(document.tokens.partition("\n")[0].split()[:12])
-    return [hit.id for hit in reader.search(Selection(words=words), size=HITS + 1).hits]
+    return [hit.id for hit in reader.search(Selection(words=words), size=PAGE_HITS + 1).hits]

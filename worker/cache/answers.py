@@ -1,4 +1,4 @@
-"""Answers kept in the process itself: hot ones cost no request to anything."""
+"""Answers and known requests in the memory of this process: a repeated request costs no other request."""
 
 from __future__ import annotations
 
@@ -8,105 +8,116 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from worker.jobs.job import Answer, Kind
+from worker.jobs.job import JobKind, StoredAnswer
+
+_MAX_BODY_BYTES = 4096
+"""Larger request bodies are not remembered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedAnswer:
     """An answer ready to be sent."""
 
-    kind: Kind
-    answer: Answer
+    kind: JobKind
+    stored: StoredAnswer
     etag: str
 
     @classmethod
-    def of(cls, kind: Kind, answer: Answer) -> Kept:
+    def from_stored(cls, kind: JobKind, answer: StoredAnswer) -> CachedAnswer:
         return cls(kind, answer, hashlib.blake2b(answer.body, digest_size=12).hexdigest())
 
-    def fresh(self) -> bool:
-        return self.answer.expires > time.time()
+    def is_fresh(self) -> bool:
+        return self.stored.expires_at > time.time()
 
-    def age(self) -> int:
-        return max(0, int(time.time() - self.answer.stored))
+    def age_seconds(self) -> int:
+        return max(0, int(time.time() - self.stored.stored_at))
 
 
-class LocalAnswers:
-    """The most recently read answers, up to so many bytes. An answer never changes under its id."""
+class AnswerCache:
+    """The most recently read answers, up to ``max_bytes``. An answer never changes under its id."""
 
-    def __init__(self, most_bytes: int = 32 * 2**20) -> None:
-        self._most = most_bytes
+    def __init__(self, max_bytes: int = 32 * 2**20) -> None:
+        self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._answers: OrderedDict[str, CachedAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, id: str) -> Kept | None:
+    def get(self, id: str) -> CachedAnswer | None:
         with self._lock:
-            kept = self._kept.get(id)
-            if kept is None:
+            cached = self._answers.get(id)
+            if cached is None:
                 return None
-            if not kept.fresh():
-                self._drop(id)
+            if not cached.is_fresh():
+                self._remove(id)
                 return None
-            self._kept.move_to_end(id)
-            return kept
+            self._answers.move_to_end(id)
+            return cached
 
-    def put(self, id: str, kind: Kind, answer: Answer) -> Kept:
-        kept = Kept.of(kind, answer)
+    def put(self, id: str, kind: JobKind, answer: StoredAnswer) -> CachedAnswer:
+        cached = CachedAnswer.from_stored(kind, answer)
         with self._lock:
-            self._drop(id)
-            self._kept[id] = kept
+            self._remove(id)
+            self._answers[id] = cached
             self._bytes += len(answer.body)
-            while self._bytes > self._most and self._kept:
-                self._drop(next(iter(self._kept)))
-        return kept
+            while self._bytes > self._max_bytes and self._answers:
+                self._remove(next(iter(self._answers)))
+        return cached
 
     def forget(self, id: str) -> None:
         with self._lock:
-            self._drop(id)
+            self._remove(id)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._answers)
 
-    def _drop(self, id: str) -> None:
-        kept = self._kept.pop(id, None)
-        if kept is not None:
-            self._bytes -= len(kept.answer.body)
+    def _remove(self, id: str) -> None:
+        cached = self._answers.pop(id, None)
+        if cached is not None:
+            self._bytes -= len(cached.stored.body)
 
 
-class KnownQuestions:
-    """Which id a request's bytes led to, so that the same bytes need not be understood again.
+@dataclass(frozen=True, slots=True)
+class _KnownRequest:
+    index: str
+    id: str
+    expires_at: float
+    """By the monotonic clock."""
 
-    An entry holds until its index changes (``changed``) or a few seconds pass: no longer than the
-    mirror may be behind an index that another program writes.
+
+class KnownRequests:
+    """The job ids that request bodies led to, so that equal bytes need not be parsed again.
+
+    An entry is valid until its index changes (``forget_index``) or ``seconds`` have passed: no longer than the version
+    cache may be behind an index that another program writes.
     """
 
-    def __init__(self, seconds: float, most: int = 10_000) -> None:
+    def __init__(self, seconds: float, max_entries: int = 10_000) -> None:
         self._seconds = seconds
-        self._most = most
-        self._known: OrderedDict[tuple[str, bytes], tuple[str, str, float]] = OrderedDict()
+        self._max_entries = max_entries
+        self._known: OrderedDict[tuple[str, bytes], _KnownRequest] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, rights: str, body: bytes, *, stale: bool = False) -> str | None:
-        """``stale``: better than nothing, when there is nobody to ask whether it still holds."""
-        known = self._known.get((rights, body))
-        if known is None or (known[2] < time.monotonic() and not stale):
+    def get(self, groups_key: str, body: bytes, *, allow_stale: bool = False) -> str | None:
+        """Return the job id of a body; ``allow_stale`` also returns one whose time has passed."""
+        known = self._known.get((groups_key, body))
+        if known is None or (known.expires_at < time.monotonic() and not allow_stale):
             return None
-        return known[1]
+        return known.id
 
-    def put(self, rights: str, body: bytes, index: str, id: str) -> None:
-        if len(body) > 4096:
+    def put(self, groups_key: str, body: bytes, index: str, id: str) -> None:
+        if len(body) > _MAX_BODY_BYTES:
             return
         with self._lock:
-            self._known[(rights, body)] = (index, id, time.monotonic() + self._seconds)
-            self._known.move_to_end((rights, body))
-            while len(self._known) > self._most:
+            self._known[(groups_key, body)] = _KnownRequest(index, id, time.monotonic() + self._seconds)
+            self._known.move_to_end((groups_key, body))
+            while len(self._known) > self._max_entries:
                 self._known.popitem(last=False)
 
-    def changed(self, index: str | None) -> None:
-        """Forget what concerns this index; None: everything."""
+    def forget_index(self, index: str | None) -> None:
+        """Remove the entries of this index; None: all entries."""
         with self._lock:
             if index is None:
                 self._known.clear()
                 return
-            for name in [name for name, known in self._known.items() if known[0] == index]:
-                del self._known[name]
+            for key in [key for key, known in self._known.items() if known.index == index]:
+                del self._known[key]

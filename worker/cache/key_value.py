@@ -1,4 +1,4 @@
-"""Short-lived values by name: in Redis for many processes, in memory for one."""
+"""Short-lived values by key: in Redis for several processes, in memory for one."""
 
 from __future__ import annotations
 
@@ -11,113 +11,122 @@ from typing import cast
 
 import redis
 
-from indexer.indexing.notifications import KEY_PREFIX
-from worker.jobs.redis_store import guarded
+from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX
+from worker.redis_connection import call_redis
 
 
-class Keys(ABC):
+class KeyValueStore(ABC):
+    """Values that expire, lists of bounded length, and messages to all processes.
+
+    Every method raises StoreUnavailable when the store cannot be reached.
+    """
+
     @abstractmethod
-    def get(self, names: Sequence[str]) -> list[bytes | None]: ...
+    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return one value for each key; None where there is none."""
 
     @abstractmethod
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
-        """``only_new`` leaves what is there as it is."""
+        """Store the values for so many seconds; ``only_new`` leaves existing values as they are."""
 
     @abstractmethod
-    def drop(self, names: Sequence[str]) -> None: ...
+    def delete(self, keys: Sequence[str]) -> None: ...
 
     @abstractmethod
-    def append(self, name: str, values: Sequence[bytes], most: int) -> None:
-        """At the end of a list that keeps its ``most`` newest values."""
+    def append(self, key: str, values: Sequence[bytes], max_length: int) -> None:
+        """Append to a list, of which the newest ``max_length`` values are kept."""
 
     @abstractmethod
-    def listed(self, name: str) -> list[bytes]: ...
+    def get_list(self, key: str) -> list[bytes]: ...
 
     @abstractmethod
     def publish(self, message: str) -> None:
-        """Tell every process (the channel the job store uses)."""
+        """Send a message to every process, on the channel that the job store uses."""
 
 
-class RedisKeys(Keys):
+class RedisKeyValueStore(KeyValueStore):
     def __init__(self, client: redis.Redis, prefix: str = KEY_PREFIX) -> None:
         self._client = client
         self._prefix = prefix
 
-    def get(self, names: Sequence[str]) -> list[bytes | None]:
-        if not names:
+    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        if not keys:
             return []
-        return guarded(lambda: cast("list[bytes | None]", self._client.mget([self._name(n) for n in names])))
+        return call_redis(lambda: cast("list[bytes | None]", self._client.mget([self._add_prefix(k) for k in keys])))
 
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
         def write() -> None:
             with self._client.pipeline(transaction=False) as pipe:
-                for name, value in values.items():
-                    pipe.set(self._name(name), value, px=max(1, int(seconds * 1000)), nx=only_new)
+                for key, value in values.items():
+                    pipe.set(self._add_prefix(key), value, px=max(1, int(seconds * 1000)), nx=only_new)
                 pipe.execute()
 
         if values:
-            guarded(write)
+            call_redis(write)
 
-    def drop(self, names: Sequence[str]) -> None:
-        if names:
-            guarded(lambda: self._client.delete(*(self._name(n) for n in names)))
+    def delete(self, keys: Sequence[str]) -> None:
+        if keys:
+            call_redis(lambda: self._client.delete(*(self._add_prefix(k) for k in keys)))
 
-    def append(self, name: str, values: Sequence[bytes], most: int) -> None:
+    def append(self, key: str, values: Sequence[bytes], max_length: int) -> None:
         def write() -> None:
             with self._client.pipeline() as pipe:
-                pipe.rpush(self._name(name), *values)
-                pipe.ltrim(self._name(name), -most, -1)
+                pipe.rpush(self._add_prefix(key), *values)
+                pipe.ltrim(self._add_prefix(key), -max_length, -1)
                 pipe.execute()
 
-        guarded(write)
+        call_redis(write)
 
-    def listed(self, name: str) -> list[bytes]:
-        return guarded(lambda: cast("list[bytes]", self._client.lrange(self._name(name), 0, -1)))
+    def get_list(self, key: str) -> list[bytes]:
+        return call_redis(lambda: cast("list[bytes]", self._client.lrange(self._add_prefix(key), 0, -1)))
 
     def publish(self, message: str) -> None:
-        guarded(lambda: self._client.publish(self._prefix + "events", message.encode("utf-8", "surrogatepass")))
+        data = message.encode("utf-8", "surrogatepass")
+        call_redis(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, data))
 
-    def _name(self, name: str) -> bytes:
-        return (self._prefix + name).encode("utf-8", "surrogatepass")
+    def _add_prefix(self, key: str) -> bytes:
+        return (self._prefix + key).encode("utf-8", "surrogatepass")
 
 
-class MemoryKeys(Keys):
-    def __init__(self, told: Callable[[str], None], most: int = 200_000) -> None:
-        """``told`` hears what is published."""
-        self._told = told
+class MemoryKeyValueStore(KeyValueStore):
+    """``on_publish`` is called with each message that is published."""
+
+    def __init__(self, on_publish: Callable[[str], None], max_values: int = 200_000) -> None:
+        self._on_publish = on_publish
         self._values: dict[str, tuple[bytes, float]] = {}
+        """Key -> value, time at which it expires."""
         self._lock = threading.Lock()
-        self._most = most
+        self._max_values = max_values
         self._lists: dict[str, deque[bytes]] = {}
 
-    def get(self, names: Sequence[str]) -> list[bytes | None]:
+    def get(self, keys: Sequence[str]) -> list[bytes | None]:
         now = time.monotonic()
         with self._lock:
-            found = [self._values.get(name) for name in names]
-        return [value[0] if value is not None and value[1] > now else None for value in found]
+            entries = [self._values.get(key) for key in keys]
+        return [entry[0] if entry is not None and entry[1] > now else None for entry in entries]
 
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
         now = time.monotonic()
         with self._lock:
-            if len(self._values) + len(values) > self._most:
-                self._values = {name: value for name, value in self._values.items() if value[1] > now}
-            for name, value in values.items():
-                old = self._values.get(name)
+            if len(self._values) + len(values) > self._max_values:
+                self._values = {key: entry for key, entry in self._values.items() if entry[1] > now}
+            for key, value in values.items():
+                old = self._values.get(key)
                 if not (only_new and old is not None and old[1] > now):
-                    self._values[name] = (value, now + seconds)
+                    self._values[key] = (value, now + seconds)
 
-    def drop(self, names: Sequence[str]) -> None:
+    def delete(self, keys: Sequence[str]) -> None:
         with self._lock:
-            for name in names:
-                self._values.pop(name, None)
+            for key in keys:
+                self._values.pop(key, None)
 
-    def append(self, name: str, values: Sequence[bytes], most: int) -> None:
+    def append(self, key: str, values: Sequence[bytes], max_length: int) -> None:
         with self._lock:
-            self._lists[name] = deque([*self._lists.get(name, ()), *values], most)
+            self._lists[key] = deque([*self._lists.get(key, ()), *values], max_length)
 
-    def listed(self, name: str) -> list[bytes]:
+    def get_list(self, key: str) -> list[bytes]:
         with self._lock:
-            return list(self._lists.get(name, ()))
+            return list(self._lists.get(key, ()))
 
     def publish(self, message: str) -> None:
-        self._told(message)
+        self._on_publish(message)

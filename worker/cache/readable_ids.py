@@ -1,4 +1,4 @@
-"""Which documents of an index a caller may read, remembered for a few seconds."""
+"""The ids of the documents of an index that a caller may read, remembered for a few seconds."""
 
 from __future__ import annotations
 
@@ -7,42 +7,47 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from indexer.engines.base import Groups
-from worker.access import rights_of
+from indexer.engines.search_types import Groups
+from worker.access import make_groups_key
 
-Ids = tuple[str, ...]
-_MOST_KEPT: Final = 16
-"""Lists; each may hold many thousand ids."""
+DocumentIds = tuple[str, ...]
+_MAX_LISTS: Final = 16
+"""Each list may hold many thousand ids."""
 
 
 class ReadableIds:
-    """A list holds until its index changes (``changed``) or ``seconds`` pass: no longer than a right that another
-    program took away may still be used."""
+    """Lists of ids by index, epoch and groups.
+
+    A list is valid until its index changes (``forget_index``) or ``seconds`` have passed: no longer than a right that
+    another program took away may still be used.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._kept: dict[tuple[str, str, str], tuple[float, Ids]] = {}
+        self._lists: dict[tuple[str, str, str], tuple[float, DocumentIds]] = {}
+        """(index, epoch, groups key) -> time at which the list expires, ids."""
         self._changes = 0
 
-    def get(self, index: str, epoch: str, groups: Groups, load: Callable[[], Ids]) -> Ids:
-        name = (index, epoch, rights_of(groups))
+    def get(self, index: str, epoch: str, groups: Groups, load: Callable[[], DocumentIds]) -> DocumentIds:
+        """Return the remembered ids, or those that ``load`` returns."""
+        key = (index, epoch, make_groups_key(groups))
         with self._lock:
-            until, ids = self._kept.get(name, (0.0, ()))
-            before = self._changes
-        if until > time.monotonic():
+            expires_at, ids = self._lists.get(key, (0.0, ()))
+            changes_before = self._changes
+        if expires_at > time.monotonic():
             return ids
-        began = time.monotonic()
+        started_at = time.monotonic()
         ids = load()
         with self._lock:
-            if self._changes == before:  # else it may be older than the change
-                self._kept[name] = (began + self._seconds, ids)
-                while len(self._kept) > _MOST_KEPT:
-                    del self._kept[next(iter(self._kept))]
+            if self._changes == changes_before:  # else the list may be older than the change
+                self._lists[key] = (started_at + self._seconds, ids)
+                while len(self._lists) > _MAX_LISTS:
+                    del self._lists[next(iter(self._lists))]
         return ids
 
-    def changed(self, index: str | None) -> None:
-        """Forget what concerns this index; None: everything."""
+    def forget_index(self, index: str | None) -> None:
+        """Remove the lists of this index; None: all lists."""
         with self._lock:
             self._changes += 1
-            self._kept = {name: kept for name, kept in self._kept.items() if index is not None and name[0] != index}
+            self._lists = {key: ids for key, ids in self._lists.items() if index is not None and key[0] != index}

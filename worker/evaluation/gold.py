@@ -1,4 +1,4 @@
-"""Author keywords as gold: which pairs to compare, and what each keyword of a pair should be.
+"""Gold documents with author keywords, the pairs drawn from them, and the label of each keyword of a pair.
 
 A shared keyword that occurs in at least one text is common: *surface* if it occurs in both, *semantic*
 if in one only. A keyword of a that occurs in text a, and is neither in text b nor among b's keywords,
@@ -19,72 +19,76 @@ import orjson
 
 from indexer.documents import Document
 from indexer.errors import BadInput
-from indexer.text.lemmatizer import Lemmas
-from indexer.text.tokenizer import lemmatise, tokens_string, words_and_marks
-
-LABELS = ("surface", "semantic", "distinct_a", "distinct_b")
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.phrase_search import find_phrase
+from indexer.text.tokenizer import lemmatize_document, lemmatize_text
 
 
 @dataclass(frozen=True, slots=True)
 class GoldDocument:
+    """A document with the keywords its authors gave it."""
+
     document: Document
     tokens: str
+    """Lemmatised title and text."""
     keywords: frozenset[str]
-    """Lemmatised as the index is."""
+    """Lemmatised as in the index."""
 
-    def holds(self, keyword: str) -> bool:
-        return f" {keyword} " in f" {self.tokens} ".replace("\n", " \n ")
+    def contains(self, keyword: str) -> bool:
+        """Return whether the lemmatised keyword occurs in the text."""
+        return bool(find_phrase(keyword, self.tokens, max_count=1))
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class GoldPair:
+    """Two documents to compare, with the list each keyword belongs to."""
+
     a: GoldDocument
     b: GoldDocument
     labels: dict[str, str]
-    """Keyword -> one of LABELS."""
+    """Keyword -> ``surface``, ``semantic``, ``distinct_a`` or ``distinct_b``."""
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON lines file, gzipped or not."""
+def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON lines file, gzipped or not; raise BadInput if it is not one."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
             for line in lines:
                 if line.strip():
-                    yield _row(orjson.loads(line))
+                    yield _require_record(orjson.loads(line))
     except (OSError, EOFError, ValueError) as error:
         raise BadInput(f"cannot read {path}: {error}", fix="give a JSON lines file, gzipped or not") from error
 
 
-def _row(value: object) -> dict[str, Any]:
+def _require_record(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or "id" not in value:
         raise ValueError("every line is an object with an id")
     return value
 
 
-def gold_documents(paths: Sequence[Path], lemmas: Lemmas) -> list[GoldDocument]:
-    """Documents with their keywords: files of objects with id, title, text, keyphrases."""
-    return [_gold(row, lemmas) for path in paths for row in read_lines(path) if row.get("text")]
+def read_gold_documents(paths: Sequence[Path], lemmas: Lemmatizer) -> list[GoldDocument]:
+    """Read JSON lines files of objects with id, title, text and keyphrases; objects without text are left out."""
+    return [build_gold_document(row, lemmas) for path in paths for row in read_json_lines(path) if row.get("text")]
 
 
-def _gold(row: dict[str, Any], lemmas: Lemmas) -> GoldDocument:
-    document = _document(row)
-    words, marks, _ = words_and_marks(document)
-    tokens = tokens_string([lemmas[word] for word in words], marks)
-    keywords = frozenset(k for k in (lemmatise(k, lemmas) for k in row.get("keyphrases") or ()) if k)
-    return GoldDocument(document, tokens, keywords)
+def build_gold_document(row: dict[str, Any], lemmas: Lemmatizer) -> GoldDocument:
+    """Build a gold document from an object with id, title, text and keyphrases."""
+    document = _build_document(row)
+    keywords = frozenset(k for k in (lemmatize_text(k, lemmas) for k in row.get("keyphrases") or ()) if k)
+    return GoldDocument(document, lemmatize_document(document, lemmas), keywords)
 
 
-def background(paths: Sequence[Path], gold: Iterable[GoldDocument], lemmas: Lemmas) -> Iterator[Document]:
-    """Further documents for the graph; one whose title is that of a gold document is left out."""
-    taken = {lemmatise(g.document.title, lemmas) for g in gold if g.document.title}
+def read_background(paths: Sequence[Path], gold: Iterable[GoldDocument], lemmas: Lemmatizer) -> Iterator[Document]:
+    """Yield further documents for the graph, except those with the title of a gold document."""
+    gold_titles = {lemmatize_text(g.document.title, lemmas) for g in gold if g.document.title}
     for path in paths:
-        for row in read_lines(path):
+        for row in read_json_lines(path):
             title = row.get("title") or ""
-            if not title or lemmatise(title, lemmas) not in taken:
-                yield _document(row)
+            if not title or lemmatize_text(title, lemmas) not in gold_titles:
+                yield _build_document(row)
 
 
-def _document(row: dict[str, Any]) -> Document:
+def _build_document(row: dict[str, Any]) -> Document:
     date = row.get("date")
     return Document(
         id=str(row["id"]),
@@ -94,47 +98,48 @@ def _document(row: dict[str, Any]) -> Document:
     )
 
 
-def sample_pairs(gold: Sequence[GoldDocument], count: int, seed: int) -> list[Pair]:
-    """Pairs of documents that share a keyword, drawn uniformly over the shared keywords.
+def draw_keyword_pairs(gold: Sequence[GoldDocument], count: int, seed: int) -> list[GoldPair]:
+    """Draw up to ``count`` pairs of documents that share a keyword, uniformly over the shared keywords.
 
-    A draw counts when the keyword occurs in at least one of the two texts: otherwise nothing can find it.
+    A draw counts if the keyword occurs in at least one of the two texts: otherwise no method can find it.
     """
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for i, document in enumerate(gold):
         for keyword in document.keywords:
             holders[keyword].append(i)
-    shared = sorted(keyword for keyword, who in holders.items() if len(who) > 1)
+    shared = sorted(keyword for keyword, rows in holders.items() if len(rows) > 1)
     drawn: dict[tuple[int, int], None] = {}
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for _ in range(50 * count):
         if len(drawn) >= count or not shared:
             break
-        keyword = chance.choice(shared)
-        a, b = chance.sample(holders[keyword], 2)
+        keyword = rng.choice(shared)
+        a, b = rng.sample(holders[keyword], 2)
         if (b, a) in drawn or gold[a].document.id == gold[b].document.id:
             continue
-        if gold[a].holds(keyword) or gold[b].holds(keyword):
+        if gold[a].contains(keyword) or gold[b].contains(keyword):
             drawn[a, b] = None
-    return [label(gold[a], gold[b]) for a, b in drawn]
+    return [label_pair(gold[a], gold[b]) for a, b in drawn]
 
 
-def random_pairs(gold: Sequence[GoldDocument], count: int, seed: int) -> list[Pair]:
-    """Pairs of any two documents, none twice; fewer than asked for where there are not so many."""
-    chance = random.Random(seed)
+def draw_random_pairs(gold: Sequence[GoldDocument], count: int, seed: int) -> list[GoldPair]:
+    """Draw up to ``count`` pairs of any two documents, none of them twice."""
+    rng = random.Random(seed)
     drawn: dict[tuple[int, int], None] = {}
     for _ in range(50 * count if len(gold) > 1 else 0):
         if len(drawn) == count:
             break
-        a, b = chance.sample(range(len(gold)), 2)
+        a, b = rng.sample(range(len(gold)), 2)
         if (b, a) not in drawn:
             drawn[a, b] = None
-    return [label(gold[a], gold[b]) for a, b in drawn]
+    return [label_pair(gold[a], gold[b]) for a, b in drawn]
 
 
-def label(a: GoldDocument, b: GoldDocument) -> Pair:
+def label_pair(a: GoldDocument, b: GoldDocument) -> GoldPair:
+    """Label the keywords of two documents; those that fit no label are left out."""
     labels: dict[str, str] = {}
     for keyword in sorted(a.keywords | b.keywords):
-        in_a, in_b = a.holds(keyword), b.holds(keyword)
+        in_a, in_b = a.contains(keyword), b.contains(keyword)
         if keyword in a.keywords and keyword in b.keywords:
             if in_a or in_b:
                 labels[keyword] = "surface" if in_a and in_b else "semantic"
@@ -142,4 +147,4 @@ def label(a: GoldDocument, b: GoldDocument) -> Pair:
             labels[keyword] = "distinct_a"
         elif keyword in b.keywords and in_b and not in_a:
             labels[keyword] = "distinct_b"
-    return Pair(a, b, labels)
+    return GoldPair(a, b, labels)

@@ -1,14 +1,14 @@
-"""How far a neighbourhood is from the whole graph: a report, not a goal.
+"""Difference between comparisons on a neighbourhood and on the full graph: a report without a goal.
 
-For each pair relevance and lists are computed on the full graph and on neighbourhoods of several sizes
-and both rankings. Reported: the error of the relevance of one-sided phrases to the side that lacks
-them, the overlap of the lists, and the time of building and solving.
+For each pair, relevance and lists are computed on the full graph and on neighbourhoods of several sizes and both
+rankings. Reported are the relative error of the relevance of one-sided phrases to the side that lacks them, the overlap
+of the lists, and the time of building and solving.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,124 +16,145 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.comparer import Comparer
-from worker.evaluation.metrics import weighted_auc
-from worker.explain.candidates import Candidates
-from worker.explain.full_graph import full_graph
-from worker.explain.neighbourhood import LocalGraph, Pair, Ranking, local_graph, reach
-from worker.explain.pair_features import pose
-from worker.explain.resolver import resolve
+from worker.evaluation.gold import GoldPair
+from worker.evaluation.quality_metrics import CaseProgress, compute_auc
+from worker.explain.candidates import PairCandidates
+from worker.explain.full_graph import build_full_graph
+from worker.explain.neighbourhood import LocalGraph, NeighbourRanking, SidePair, build_local_graph, fetch_neighbourhood
+from worker.explain.pair_features import build_pair_problem
+from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.methods import METHODS
-from worker.methods.base import Sorting
+from worker.methods.base import MethodResult, RankedList
 from worker.solver.parameters import PRESETS
-from worker.solver.propagation import propagate
-from worker.solver.seeds import pair_seeds
-
-Progress = Callable[[int, int], None]
+from worker.solver.propagation import propagate_iteratively
+from worker.solver.seeds import build_pair_seeds
 
 
 @dataclass
-class _Row:
-    errors: list[float] = field(default_factory=list)
-    common: list[float] = field(default_factory=list)
-    distinct: list[float] = field(default_factory=list)
-    implied: list[float] = field(default_factory=list)
-    ms: list[float] = field(default_factory=list)
+class _GraphResult:
+    """Values collected over pairs for one way to choose the documents of the graph."""
+
+    relevance_errors: list[float] = field(default_factory=list)
+    common_overlaps: list[float] = field(default_factory=list)
+    distinct_overlaps: list[float] = field(default_factory=list)
+    implied_overlaps: list[float] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
     margins: list[tuple[float, bool]] = field(default_factory=list)
+    """Margin of each labelled one-sided phrase, and whether it is semantic."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A pair of ids, and which phrases are known to be semantic (True) or distinct (False)."""
+class FidelityPair:
+    """Ids of two documents, with labelled phrases that occur in one of them."""
 
     a: str
     b: str
     semantic: dict[str, bool] = field(default_factory=dict)
+    """Phrase -> whether it is semantic; otherwise it is distinct."""
+
+    @classmethod
+    def from_gold(cls, pair: GoldPair) -> FidelityPair:
+        semantic = {phrase: label == "semantic" for phrase, label in pair.labels.items() if label != "surface"}
+        return cls(pair.a.document.id, pair.b.document.id, semantic)
 
 
 def evaluate_fidelity(
     comparer: Comparer,
     index: str,
-    pairs: Sequence[Asked],
+    pairs: Sequence[FidelityPair],
     *,
     preset: str = "default",
     sizes: Sequence[int] = (50, 100, 200, 300, 1000),
-    rankings: Sequence[Ranking] = ("product", "total"),
-    progress: Progress | None = None,
+    rankings: Sequence[NeighbourRanking] = ("product", "total"),
+    progress: CaseProgress | None = None,
 ) -> dict[str, Any]:
-    """A row per size and ranking, and one for the full graph itself."""
-    reader = comparer.engine.open(index)
-    rows: dict[tuple[str, int], _Row] = {("full", 0): _Row()}
-    rows |= {(ranking, size): _Row() for ranking in rankings for size in sizes}
-    for done, asked in enumerate(pairs):
-        a, b = resolve(reader, [Side.document(asked.a), Side.document(asked.b)], limits=comparer.limits)
-        pair = Pair(a, b, Candidates.of(a, b, None))
-        whole = _solve(pair, full_graph(pair), preset, asked, rows["full", 0])
-        found = {size: reach(reader, [pair], size=size) for size in sizes}
+    """Return a row per size and ranking, and one for the full graph itself."""
+    reader = comparer.engine.open_reader(index)
+    results: dict[tuple[str, int], _GraphResult] = {("full", 0): _GraphResult()}
+    results |= {(ranking, size): _GraphResult() for ranking in rankings for size in sizes}
+    for done, ids in enumerate(pairs):
+        a, b = resolve_sides(reader, [Side.from_id(ids.a), Side.from_id(ids.b)], limits=comparer.limits)
+        pair = SidePair(a, b, PairCandidates.from_sides(a, b, None))
+        full = _solve_pair(pair, build_full_graph(pair), preset, ids.semantic, results["full", 0])
+        neighbourhoods = {size: fetch_neighbourhood(reader, [pair], size=size) for size in sizes}
         for ranking in rankings:
             for size in sizes:
                 start = time.perf_counter()
-                graph = local_graph(pair, found[size], size=size, ranking=ranking)
-                row = rows[ranking, size]
-                near = _solve(pair, graph, preset, asked, row)
-                row.ms.append(1000 * (time.perf_counter() - start))
-                _compare(row, pair, whole, near)
+                graph = build_local_graph(pair, neighbourhoods[size], size=size, ranking=ranking)
+                result = results[ranking, size]
+                local = _solve_pair(pair, graph, preset, ids.semantic, result)
+                result.milliseconds.append(1000 * (time.perf_counter() - start))
+                _record_differences(result, pair, full, local)
         if progress:
             progress(done + 1, len(pairs))
-    return {"pairs": len(pairs), "preset": preset, "rows": [_figures(*key, row) for key, row in rows.items()]}
+    rows = [_summarise_result(*key, result) for key, result in results.items()]
+    return {"pairs": len(pairs), "preset": preset, "rows": rows}
 
 
 @dataclass(frozen=True, eq=False)
-class _Solved:
-    f: NDArray[np.float64]
+class _SolvedPair:
+    """Relevance and lists of one pair on one graph."""
+
+    relevance: NDArray[np.float64]
     """Relevance of the candidates to a and to b, shape (candidates, 2)."""
-    sorting: Sorting
+    result: MethodResult
 
-    def list(self, name: str) -> set[str]:
-        return {self.sorting.phrases[i] for i in getattr(self.sorting, name).index.tolist()}
+    def get_phrases(self, name: str) -> set[str]:
+        """Return the phrases of the list ``common``, ``distinct_a`` or ``distinct_b``."""
+        ranked: RankedList = getattr(self.result, name)
+        return {self.result.phrases[i] for i in ranked.indices.tolist()}
 
 
-def _solve(pair: Pair, graph: LocalGraph, preset: str, asked: Asked, row: _Row) -> _Solved:
+def _solve_pair(
+    pair: SidePair, graph: LocalGraph, preset: str, semantic: dict[str, bool], result: _GraphResult
+) -> _SolvedPair:
+    """Solve a pair on a graph and add the margins of its labelled phrases to ``result``."""
     parameters = PRESETS[preset]
-    problem = pose(pair, graph, parameters)
-    sorting = METHODS["cda"].sort(problem)
-    seeds = pair_seeds(graph.graph, problem.side_a, problem.side_b, alpha=parameters.alpha)
-    f = propagate(graph.graph, seeds, parameters.alpha, tolerance=1e-9, limit=50).f[: len(pair.candidates.phrases)]
-    margin = dict(zip(sorting.phrases, sorting.margin.tolist(), strict=True))
-    row.margins += [(margin[p], known) for p, known in asked.semantic.items() if p in margin]
-    return _Solved(f, sorting)
+    problem = build_pair_problem(pair, graph, parameters)
+    solution = METHODS["cda"].sort_phrases(problem)
+    seeds = build_pair_seeds(graph.subgraph, problem.a.seed, problem.b.seed, alpha=parameters.alpha)
+    f = propagate_iteratively(graph.subgraph, seeds, parameters.alpha, tolerance=1e-9, max_steps=50).f[
+        : len(pair.candidates.phrases)
+    ]
+    margin = dict(zip(solution.phrases, solution.margin.tolist(), strict=True))
+    result.margins += [(margin[p], is_semantic) for p, is_semantic in semantic.items() if p in margin]
+    return _SolvedPair(f, solution)
 
 
-def _compare(row: _Row, pair: Pair, whole: _Solved, near: _Solved) -> None:
-    words_a, words_b = pair.a.wording, pair.b.wording
-    counts = [(words_a.count(p) > 0, words_b.count(p) > 0) for p in pair.candidates.phrases]
-    for i, (in_a, in_b) in enumerate(counts):
+def _record_differences(result: _GraphResult, pair: SidePair, full: _SolvedPair, local: _SolvedPair) -> None:
+    text_a, text_b = pair.a.text, pair.b.text
+    occurs = [(text_a.count(p) > 0, text_b.count(p) > 0) for p in pair.candidates.phrases]
+    for i, (in_a, in_b) in enumerate(occurs):
         side = 1 if in_a and not in_b else 0
-        if in_a != in_b and whole.f[i, side] > 0:
-            row.errors.append(abs(near.f[i, side] / whole.f[i, side] - 1))
-    shared = {p for p, (in_a, in_b) in zip(pair.candidates.phrases, counts, strict=True) if in_a and in_b}
-    row.common.append(_jaccard(whole.list("common"), near.list("common")))
-    row.implied.append(_jaccard(whole.list("common") - shared, near.list("common") - shared))
-    row.distinct += [_jaccard(whole.list(name), near.list(name)) for name in ("distinct_a", "distinct_b")]
+        if in_a != in_b and full.relevance[i, side] > 0:
+            result.relevance_errors.append(abs(local.relevance[i, side] / full.relevance[i, side] - 1))
+    shared = {p for p, (in_a, in_b) in zip(pair.candidates.phrases, occurs, strict=True) if in_a and in_b}
+    common_full, common_local = full.get_phrases("common"), local.get_phrases("common")
+    result.common_overlaps.append(_compute_jaccard(common_full, common_local))
+    result.implied_overlaps.append(_compute_jaccard(common_full - shared, common_local - shared))
+    result.distinct_overlaps += [
+        _compute_jaccard(full.get_phrases(name), local.get_phrases(name)) for name in ("distinct_a", "distinct_b")
+    ]
 
 
-def _jaccard(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 1.0
+def _compute_jaccard(a: set[str], b: set[str]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
 
 
-def _figures(ranking: str, size: int, row: _Row) -> dict[str, Any]:
-    margins = np.array([m for m, _ in row.margins])
-    known = np.array([k for _, k in row.margins], dtype=bool)
+def _summarise_result(ranking: str, size: int, result: _GraphResult) -> dict[str, Any]:
+    margins = np.array([margin for margin, _ in result.margins])
+    semantic = np.array([is_semantic for _, is_semantic in result.margins], dtype=bool)
     return {
         "documents": ranking,
         "size": size,
-        "auc": weighted_auc(margins, known, np.ones(len(known))) if len(known) else 0.5,
-        "error_median": float(np.median(row.errors)) if row.errors else 0.0,
-        "error_p95": float(np.percentile(row.errors, 95)) if row.errors else 0.0,
-        "jaccard_common": _mean(row.common),
-        "jaccard_implied": _mean(row.implied),
-        "jaccard_distinct": _mean(row.distinct),
-        "ms": float(np.median(row.ms)) if row.ms else 0.0,
+        "auc": compute_auc(margins, semantic),
+        "error_median": float(np.median(result.relevance_errors)) if result.relevance_errors else 0.0,
+        "error_p95": float(np.percentile(result.relevance_errors, 95)) if result.relevance_errors else 0.0,
+        "jaccard_common": _mean(result.common_overlaps),
+        "jaccard_implied": _mean(result.implied_overlaps),
+        "jaccard_distinct": _mean(result.distinct_overlaps),
+        "ms": float(np.median(result.milliseconds)) if result.milliseconds else 0.0,
     }
 
 

@@ -1,7 +1,6 @@
-"""How good the mined phrases are, against author keywords and phrases that people judged.
+"""Quality of the mined phrases, measured by author keywords and by phrases that people labelled.
 
-Keywords only measure: nothing here reaches the miner but the texts. Files are given by the caller; nothing is
-looked up at a fixed place.
+Keywords and labels are used to measure only: the miner gets nothing but the texts.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,31 +17,38 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.analysis.analyzer import Analyser, mine
-from indexer.documents import PAIR
+from indexer.analysis.analyzer import Analyzer
+from indexer.documents import PAIR_SEPARATOR
 from indexer.errors import BadInput
-from indexer.mining.encoded_corpus import Corpus, Progress, no_progress
-from indexer.mining.pipeline import Mined
+from indexer.mining.encoded_corpus import EncodedCorpus
+from indexer.mining.model_builder import MinedPhrases
+from indexer.mining.pipeline import mine_model
 from indexer.model.phrase_model import PhraseModel
-from indexer.text.lemmatizer import Lemmas
-from indexer.text.tokenizer import lemmatise, occurrences
-from worker.evaluation.gold import GoldDocument, background, gold_documents
+from indexer.progress import Progress, no_progress
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.phrase_search import find_occurrences
+from indexer.text.tokenizer import lemmatize_text
+from worker.evaluation.gold import GoldDocument, read_background, read_gold_documents
+from worker.evaluation.quality_metrics import compute_auc
 
-BEST = 1000
+BEST_COUNT = 1000
+"""Phrases among which the share of keywords is taken."""
 
 
 @dataclass
-class Recall:
-    """Counts over keywords that occur in their document."""
+class KeywordRecall:
+    """Counts of author keywords over documents."""
 
     present: int = 0
-    found: int = 0
-    """Among the document's phrases."""
-    salient: int = 0
-    lost: dict[str, int] = field(default_factory=dict)
-    """Keywords that occur but are no phrase of their document, with how often."""
-    dull: dict[str, int] = field(default_factory=dict)
-    """Phrases of their document that are not among its salient ones."""
+    """Keywords that occur in the text of their document."""
+    as_phrase: int = 0
+    """Present keywords that are a phrase of their document."""
+    as_salient: int = 0
+    """Present keywords that are a salient phrase of their document."""
+    missing: Counter[str] = field(default_factory=Counter)
+    """Present keywords that are no phrase of their document."""
+    not_salient: Counter[str] = field(default_factory=Counter)
+    """Present keywords that are a phrase of their document, but not a salient one."""
 
 
 def evaluate_phrases(
@@ -55,121 +62,123 @@ def evaluate_phrases(
     processes: int = 1,
     progress: Progress = no_progress,
 ) -> dict[str, object]:
-    """All figures. The corpus is the documents of ``corpus`` (at most ``limit`` of them, evenly spread) whose titles
-    none of ``gold`` has, and those of ``gold``; ``keyphrases`` say which phrases some author used as a keyword."""
-    lemmas = Lemmas("en")
-    marked = gold_documents([gold], lemmas)
-    others = list(background(corpus, marked, lemmas))
+    """Mine phrases and return all figures.
+
+    Documents of ``gold`` are mined together with at most ``limit`` documents of ``corpus`` (evenly spread, 0 for all)
+    that have other titles. ``keyphrases`` are the files whose keywords the best phrases are compared with, ``labels`` a
+    file of labelled phrases.
+    """
+    lemmas = Lemmatizer("en")
+    gold_documents = read_gold_documents([gold], lemmas)
+    others = list(read_background(corpus, gold_documents, lemmas))
     if limit and limit < len(others):
         others = [others[i] for i in np.linspace(0, len(others) - 1, limit).astype(int)]
-    documents = [one.document for one in marked] + others
+    documents = [document.document for document in gold_documents] + others
     size = sum(len(d.title) + len(d.text) for d in documents)
-    _load_libraries()
-    before, started = _memory(), time.perf_counter()
+    _import_libraries()
+    before, started = _get_peak_memory(), time.perf_counter()
     quality: dict[str, float] = {}
 
-    def learnt(corpus: Corpus, mined: Mined) -> None:
-        found = mined.candidates
-        names = (" ".join(corpus.lemmas[w] for w in found.spelled(p)) for p in range(found.size))
-        quality.update(zip(names, found.quality.tolist(), strict=True))
+    def collect_quality(corpus: EncodedCorpus, mined: MinedPhrases) -> None:
+        candidates = mined.candidates
+        names = (" ".join(corpus.lemmas[w] for w in candidates.phrase_word_ids(p)) for p in range(candidates.size))
+        quality.update(zip(names, candidates.quality.tolist(), strict=True))
 
-    model = mine(documents, progress=progress, total=len(documents), learnt=learnt)
-    mining, used = time.perf_counter() - started, _memory() - before
-    recall = keyword_recall(Analyser(model), marked, processes)
-    used_keywords = frozenset().union(*(one.keywords for one in gold_documents(keyphrases, lemmas)))
-    tokens = round(model.average_length * model.documents)
+    model = mine_model(documents, progress=progress, total=len(documents), on_phrases_mined=collect_quality)
+    seconds, memory = time.perf_counter() - started, _get_peak_memory() - before
+    recall = measure_keyword_recall(Analyzer(model), gold_documents, processes)
+    keywords = frozenset().union(*(document.keywords for document in read_gold_documents(keyphrases, lemmas)))
+    tokens = round(model.average_length * model.document_count)
     return {
         "documents": len(documents),
         "tokens": tokens,
         "phrases": len(model.phrases),
         "known_phrases": model.settings.get("known_phrases"),
-        "best_are_keywords": best_share(model, used_keywords),
-        "label_auc": label_auc(quality, labels, lemmas) if labels else None,
+        "best_are_keywords": compute_keyword_share(model, keywords),
+        "label_auc": compute_label_auc(quality, labels, lemmas) if labels else None,
         "keywords_present": recall.present,
-        "candidate_recall": recall.found / max(recall.present, 1),
-        "salient_recall": recall.salient / max(recall.found, 1),
-        "mining_tokens_per_second": tokens / mining,
-        "mining_memory_ratio": used / max(size, 1),
-        "lost_keywords": _most(recall.lost, examples),
-        "dull_keywords": _most(recall.dull, examples),
-        "best": [model.displays[i] for i in ranked(model)[:examples]],
-        "random": random_phrases(model, examples),
+        "candidate_recall": recall.as_phrase / max(recall.present, 1),
+        "salient_recall": recall.as_salient / max(recall.as_phrase, 1),
+        "mining_tokens_per_second": tokens / seconds,
+        "mining_memory_ratio": memory / max(size, 1),
+        "lost_keywords": _list_most_frequent(recall.missing, examples),
+        "dull_keywords": _list_most_frequent(recall.not_salient, examples),
+        "best": [model.display_forms[i] for i in rank_phrases(model)[:examples]],
+        "random": sample_phrases(model, examples),
     }
 
 
-def ranked(model: PhraseModel) -> NDArray[np.int64]:
-    """Multi-word phrases (no pairs), the best by quality and support first."""
-    several = np.array([" " in name and PAIR not in name for name in model.phrases], dtype=np.bool_)
-    rows = np.flatnonzero(several)
-    score = model.quality[rows] * np.log1p(model.frequency[rows])
+def rank_phrases(model: PhraseModel) -> NDArray[np.int64]:
+    """Return the ids of the multi-word phrases (no phrase pairs), the best by quality and support first."""
+    is_multi_word = np.array([" " in name and PAIR_SEPARATOR not in name for name in model.phrases], dtype=np.bool_)
+    rows = np.flatnonzero(is_multi_word)
+    score = model.quality[rows] * np.log1p(model.document_frequency[rows])
     return rows[np.argsort(-score, kind="stable")]
 
 
-def best_share(model: PhraseModel, keywords: frozenset[str], best: int = BEST) -> float:
-    """Share of the best phrases that some author used as a keyword."""
-    rows = ranked(model)[:best]
+def compute_keyword_share(model: PhraseModel, keywords: frozenset[str], size: int = BEST_COUNT) -> float:
+    """Return the share of the best phrases that some author used as a keyword."""
+    rows = rank_phrases(model)[:size]
     return sum(model.phrases[i] in keywords for i in rows) / max(len(rows), 1)
 
 
-def random_phrases(model: PhraseModel, size: int, seed: int = 7) -> list[str]:
-    """Accepted multi-word phrases, each as likely as any other."""
-    rows = np.sort(ranked(model))
-    return [model.displays[i] for i in np.random.default_rng(seed).permutation(rows)[:size]]
+def sample_phrases(model: PhraseModel, size: int, seed: int = 7) -> list[str]:
+    """Draw multi-word phrases uniformly."""
+    rows = np.sort(rank_phrases(model))
+    return [model.display_forms[i] for i in np.random.default_rng(seed).permutation(rows)[:size]]
 
 
-def label_auc(quality: dict[str, float], labels: Path, lemmas: Lemmas) -> dict[str, object]:
-    """Area under the ROC curve of quality over labelled phrases that are candidates."""
-    label = _labels(labels, lemmas)
-    scores = [(quality[name], mark) for name, mark in label.items() if name in quality]
-    good = np.array([score for score, mark in scores if mark])
-    bad = np.array([score for score, mark in scores if not mark])
-    if not len(good) or not len(bad):
-        return {"auc": None, "good": len(good), "bad": len(bad)}
-    wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
-    return {"auc": float(wins), "good": len(good), "bad": len(bad)}
+def compute_label_auc(quality: dict[str, float], labels: Path, lemmas: Lemmatizer) -> dict[str, object]:
+    """Return the area under the ROC curve of quality over labelled candidates, None if they are all good or all bad."""
+    is_good = {name: good for name, good in _read_labels(labels, lemmas).items() if name in quality}
+    positives = np.array(list(is_good.values()), dtype=np.bool_)
+    good, bad = int(positives.sum()), int((~positives).sum())
+    auc = compute_auc(np.array([quality[name] for name in is_good]), positives) if good and bad else None
+    return {"auc": auc, "good": good, "bad": bad}
 
 
-def _labels(path: Path, lemmas: Lemmas) -> dict[str, int]:
-    """Phrase -> 1 or 0, as people judged it."""
-    label: dict[str, int] = {}
+def _read_labels(path: Path, lemmas: Lemmatizer) -> dict[str, bool]:
+    """Return whether people judged each phrase to be good."""
+    labels: dict[str, bool] = {}
     try:
         for line in path.read_text("utf-8").splitlines():
             name, mark, *_ = line.split("\t")
-            label[lemmatise(name, lemmas)] = int(mark)
+            labels[lemmatize_text(name, lemmas)] = bool(int(mark))
     except ValueError:
         raise BadInput(f"cannot read the labels in {path}", fix="write a line for each: phrase, tab, 1 or 0") from None
-    return label
+    return labels
 
 
-def keyword_recall(analyser: Analyser, marked: Iterable[GoldDocument], processes: int = 1) -> Recall:
-    """Do documents have the keywords that occur in them as phrases, and as salient ones?"""
-    recall, marked = Recall(), list(marked)
-    for one, read in zip(marked, analyser.analyse_all((m.document for m in marked), processes=processes), strict=True):
-        phrases = set(read.phrases)
-        salient = {member for s in read.salient for member in s.phrase.split(PAIR)}
-        for keyword in sorted(one.keywords):
-            if occurrences(keyword, read.tokens):
+def measure_keyword_recall(analyzer: Analyzer, gold: Iterable[GoldDocument], processes: int = 1) -> KeywordRecall:
+    """Count how many keywords that occur in a document are among its phrases and its salient phrases."""
+    recall, gold = KeywordRecall(), list(gold)
+    analysed_documents = analyzer.analyse_all((g.document for g in gold), processes=processes)
+    for gold_document, analysed in zip(gold, analysed_documents, strict=True):
+        phrases = set(analysed.phrases)
+        salient = {member for s in analysed.salient for member in s.phrase.split(PAIR_SEPARATOR)}
+        for keyword in sorted(gold_document.keywords):
+            if find_occurrences(keyword, analysed.tokens):
                 recall.present += 1
-                recall.found += keyword in phrases
-                recall.salient += keyword in phrases and keyword in salient
+                recall.as_phrase += keyword in phrases
+                recall.as_salient += keyword in phrases and keyword in salient
                 if keyword not in phrases:
-                    recall.lost[keyword] = recall.lost.get(keyword, 0) + 1
+                    recall.missing[keyword] += 1
                 elif keyword not in salient:
-                    recall.dull[keyword] = recall.dull.get(keyword, 0) + 1
+                    recall.not_salient[keyword] += 1
     return recall
 
 
-def _most(counts: dict[str, int], size: int) -> list[str]:
+def _list_most_frequent(counts: Counter[str], size: int) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))[:size]
 
 
-def _load_libraries() -> None:
-    """What mining imports when it is first needed: not part of its memory and time."""
+def _import_libraries() -> None:
+    """Import what mining imports on first use, so that it is no part of its memory and time."""
     import_module("scipy.sparse.linalg")
     import_module("sklearn.ensemble")
 
 
-def _memory() -> int:
-    """The most memory this process has used, in bytes."""
+def _get_peak_memory() -> int:
+    """Return the peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -1,83 +1,82 @@
-"""All that ``evaluate all`` measured, as a page of Markdown tables."""
+"""The results of ``evaluate all`` as a page of Markdown tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-MAIN = ("surface_recall", "semantic_f1", "distinct_f1", "macro_f1", "auc")
-SHOWING = (
-    *(f"{kind}_at{n}" for kind in ("surface", "semantic", "distinct") for n in (3, 8)),
-    *("common_size", "implied_share", "distinct_size", "frequent_share"),
-)
-MASKED = ("auc", "found", "others")
-OURS = "cda/default"
+from worker.evaluation.goals import DEFAULT_RUN
+from worker.evaluation.masked_phrases import MASKED_FIGURES
+from worker.evaluation.quality_metrics import SHOWING_FIGURES, SORTING_FIGURES
 
 
-def markdown(found: dict[str, Any]) -> str:
-    """``found`` as ``evaluate_all`` returns it."""
-    return "\n".join(_lines(found)) + "\n"
+def render_report(results: dict[str, Any]) -> str:
+    """Return the page for ``results`` of ``evaluate_all``."""
+    return "\n".join(_render_lines(results)) + "\n"
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
-    yield from ("## Goals", "", f"Documents of the {found['part']} part, seed {found['seed']}.", "")
-    yield from table(list(found["goals"][0]), (list(row.values()) for row in found["goals"]))
-    for name, one in found["keywords"].items():
-        yield from _keywords(name, one, found["ahead"][name], found["random"][name])
-    for name, one in found["masked"].items():
-        counted = ", ".join(f"{value} {key}" for key, value in one.items() if key != "rows")
-        yield from ("", f"## Masked phrases: {name}", "", counted, "")
-        yield from _figures(one["rows"], MASKED)
+def _render_lines(results: dict[str, Any]) -> Iterator[str]:
+    yield from ("## Goals", "", f"Documents of the {results['part']} part, seed {results['seed']}.", "")
+    yield from render_table(list(results["goals"][0]), (list(row.values()) for row in results["goals"]))
+    for name, evaluation in results["keywords"].items():
+        yield from _render_keywords(name, evaluation, results["ahead"][name], results["random"][name])
+    for name, evaluation in results["masked"].items():
+        counts = ", ".join(f"{value} {key}" for key, value in evaluation.items() if key != "rows")
+        yield from ("", f"## Masked phrases: {name}", "", counts, "")
+        yield from _render_figures(evaluation["rows"], MASKED_FIGURES)
 
 
-def _keywords(name: str, one: dict[str, Any], ahead: dict[str, bool], chance: dict[str, Any]) -> Iterator[str]:
-    labels = ", ".join(f"{count} {label}" for label, count in one["labels"].items())
-    said = "; ".join(f"{key.replace('_', ' ')}: {'yes' if value else 'no'}" for key, value in ahead.items())
-    yield from ("", f"## Author keywords: {name}", "", f"{one['pairs']} pairs; {labels}. {said}.", "")
-    yield from _figures(one["rows"], MAIN)
+def _render_keywords(
+    name: str, evaluation: dict[str, Any], ahead: dict[str, bool], random_pairs: dict[str, Any]
+) -> Iterator[str]:
+    labels = ", ".join(f"{count} {label}" for label, count in evaluation["labels"].items())
+    verdicts = "; ".join(f"{key.replace('_', ' ')}: {'yes' if value else 'no'}" for key, value in ahead.items())
+    yield from ("", f"## Author keywords: {name}", "", f"{evaluation['pairs']} pairs; {labels}. {verdicts}.", "")
+    yield from _render_figures(evaluation["rows"], SORTING_FIGURES)
     steps = ", ".join(
         f"{row['name']} {row['steps']['inner']} / {row['steps']['outer']}"
-        for row in one["rows"]
+        for row in evaluation["rows"]
         if row["steps"]["inner"]
     )
     yield from ("", f"Most steps of an inner / an outer loop: {steps}.")
-    ours = next((row for row in one["rows"] if row["name"] == OURS), None)
+    ours = next((row for row in evaluation["rows"] if row["name"] == DEFAULT_RUN), None)
     if ours and ours["intervals"]:
-        yield from ("", f"{OURS}, 95 % intervals: {_intervals(ours)}.")
+        yield from ("", f"{DEFAULT_RUN}, 95 % intervals: {_format_intervals(ours)}.")
     yield from ("", "Shown:", "")
-    yield from _figures(one["rows"], SHOWING)
+    yield from _render_figures(evaluation["rows"], SHOWING_FIGURES)
     if ours:
         yield from (
             "",
-            f"{OURS} by cosine of the pair, by whether a keyword of both stands in both texts, and on random pairs:",
+            f"{DEFAULT_RUN} by cosine of the pair, by whether a keyword of both stands in both texts, "
+            "and on random pairs:",
             "",
         )
         rows = [{"name": band, "figures": figures} for band, figures in ours["bands"].items()]
-        rows += [{**row, "name": "random"} for row in chance["rows"] if row["name"] == OURS]
-        yield from _figures(rows, MAIN, "pairs")
+        rows += [{**row, "name": "random"} for row in random_pairs["rows"] if row["name"] == DEFAULT_RUN]
+        yield from _render_figures(rows, SORTING_FIGURES, "pairs")
 
 
-def _intervals(row: dict[str, Any]) -> str:
+def _format_intervals(row: dict[str, Any]) -> str:
     parts = dict(row["intervals"])
     if "above_containment" in row:
         parts["macro F1 above containment"] = row["above_containment"]
     return ", ".join(f"{name.replace('_', ' ')} {low:.3f} to {high:.3f}" for name, (low, high) in parts.items())
 
 
-def _figures(rows: Iterable[dict[str, Any]], columns: Sequence[str], first: str = "method") -> Iterator[str]:
-    heads = [first, *(column.replace("_", " ") for column in columns)]
-    yield from table(heads, ([row["name"], *(row["figures"].get(c) for c in columns)] for row in rows))
+def _render_figures(rows: Iterable[dict[str, Any]], columns: Sequence[str], first: str = "method") -> Iterator[str]:
+    headers = [first, *(column.replace("_", " ") for column in columns)]
+    yield from render_table(headers, ([row["name"], *(row["figures"].get(c) for c in columns)] for row in rows))
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a Markdown table."""
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{' --- |' * len(heads)}"
+def render_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    yield f"| {' | '.join(headers)} |"
+    yield f"|{' --- |' * len(headers)}"
     for row in rows:
-        yield f"| {' | '.join(_cell(value) for value in row)} |"
+        yield f"| {' | '.join(_format_cell(value) for value in row)} |"
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

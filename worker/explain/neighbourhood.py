@@ -1,136 +1,149 @@
-"""The subgraph a pair is solved on: which documents, which edges.
+"""The subgraph a pair is solved on: its documents and edges.
 
-Documents are reached from both sides. The engine hands over ``PRESELECT`` times N of them by the
-sum of what both sides send; of these the first N by the *product* of first-order relevance to a and
-to b stay (ties by id), so that a document has to speak to both. Degrees are the whole corpus's.
+The engine finds documents that both sides reach and returns ``PRESELECTION_FACTOR`` times N of them, ranked by the sum
+of what they receive from both sides. Of these the first N by the *product* of their first-order relevance to a and to
+b remain (ties by id), so that a document has to be relevant to both. Degrees are those of the whole corpus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.base import Groups, Neighbourhood, NeighbourhoodRequest, Reader
-from indexer.lazy_sequences import Lazily
-from worker.explain.candidates import Candidates
-from worker.explain.resolver import GUEST_PREFIX, Resolved
+from indexer.engines.base import Reader
+from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodRequest
+from indexer.lazy_sequences import LazySequence
+from worker.explain.candidates import PairCandidates
+from worker.explain.resolved_side import AD_HOC_PREFIX, ResolvedSide
 from worker.solver.subgraph import Subgraph
 
-PRESELECT = 3
-Ranking = Literal["product", "total"]
-"""How documents are ranked: ``total``, the sum, is there to be measured against."""
+PRESELECTION_FACTOR = 3
+NeighbourRanking = Literal["product", "total"]
+"""How documents are ranked; ``total``, the sum, exists for evaluation."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """Two sides and the phrases they are compared by."""
+class SidePair:
+    """Two sides and their candidate phrases."""
 
-    a: Resolved
-    b: Resolved
-    candidates: Candidates
+    a: ResolvedSide
+    b: ResolvedSide
+    candidates: PairCandidates
 
-    def boosts(self) -> tuple[dict[str, float], dict[str, float]]:
-        """What each side sends along each of its candidates, scaled to a largest of 1."""
-        a, b = (_boosts(self.candidates.phrases, sent) for sent in self.candidates.sent)
+    def query_boosts(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the boost of each candidate for side a and for side b, the largest being 1."""
+        a, b = (_scale_boosts(self.candidates.phrases, weights) for weights in self.candidates.transition_weights)
         return a, b
+
+
+class EdgeList(NamedTuple):
+    """Edges between phrases and documents, each array of shape (edges,)."""
+
+    rows: NDArray[np.int64]
+    """Phrases."""
+    columns: NDArray[np.int64]
+    """Documents."""
+    weights: NDArray[np.float64]
+    """BM25, not normalised."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalGraph:
-    """The subgraph with names: rows are ``phrases``, columns ``ids``."""
+    """The subgraph of a pair with names: rows are ``phrases``, columns ``ids``."""
 
-    graph: Subgraph
+    subgraph: Subgraph
     phrases: tuple[str, ...]
     ids: tuple[str, ...]
     titles: Sequence[str]
-    own_a: NDArray[np.int64]
+    columns_a: NDArray[np.int64]
     """Columns of side a's documents."""
-    own_b: NDArray[np.int64]
-    weights: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-    """Edges before normalising: rows, columns, BM25."""
-    reached: int
-    left_out: float
+    columns_b: NDArray[np.int64]
+    """Columns of side b's documents."""
+    edges: EdgeList
+    reached_count: int
+    """Documents reached from both sides in the whole index."""
+    left_out_share: float
+    """Share of the candidates' edge weight that lies outside the subgraph."""
 
     @property
-    def third(self) -> int:
-        """How many documents belong to neither side."""
-        return len(self.ids) - len({*self.own_a.tolist(), *self.own_b.tolist()})
+    def neighbour_count(self) -> int:
+        """Documents that belong to neither side."""
+        return len(self.ids) - len({*self.columns_a.tolist(), *self.columns_b.tolist()})
 
-    def indexed(self) -> list[str]:
-        """The ids of its documents, without guests."""
-        return [id for id in self.ids if not id.startswith(GUEST_PREFIX)]
+    def indexed_ids(self) -> list[str]:
+        """Return the ids of its documents without the ad-hoc ones."""
+        return [id for id in self.ids if not id.startswith(AD_HOC_PREFIX)]
 
 
-def reach(reader: Reader, pairs: Sequence[Pair], *, size: int, groups: Groups = None) -> Neighbourhood:
-    """What the engine finds around the pairs, in one request: for one pair what it is solved on, for several
-    all that they are solved on."""
-    boosts = [pair.boosts() for pair in pairs]
+def fetch_neighbourhood(
+    reader: Reader, pairs: Sequence[SidePair], *, size: int, groups: Groups = None
+) -> Neighbourhood:
+    """Fetch the documents around the pairs in one request; for several pairs, the union of their neighbourhoods."""
+    boosts = [pair.query_boosts() for pair in pairs]
     request = NeighbourhoodRequest(
-        a=_largest(a for a, b in boosts if a and b),
-        b=_largest(b for a, b in boosts if a and b),
+        boosts_a=_merge_boosts(a for a, b in boosts if a and b),
+        boosts_b=_merge_boosts(b for a, b in boosts if a and b),
         include=tuple(dict.fromkeys(id for pair in pairs for id in (*pair.a.ids, *pair.b.ids))),
-        limit=PRESELECT * size,
+        limit=PRESELECTION_FACTOR * size,
         groups=groups,
     )
-    return reader.neighbourhood(request) if request.a and request.b else _nothing()
+    if request.boosts_a and request.boosts_b:
+        return reader.find_neighbourhood(request)
+    no_edges = np.zeros(0, dtype=np.int64)  # no phrase of a side has an edge: nothing can be reached
+    return Neighbourhood((), (), np.zeros(0), (), no_edges, no_edges, np.zeros(0), 0)
 
 
-def local_graph(
-    pair: Pair,
-    found: Neighbourhood,
+def build_local_graph(
+    pair: SidePair,
+    neighbourhood: Neighbourhood,
     *,
     size: int,
-    without: frozenset[str] = frozenset(),
-    alone: bool = True,
-    ranking: Ranking = "product",
+    excluded_ids: frozenset[str] = frozenset(),
+    is_single_pair: bool = True,
+    ranking: NeighbourRanking = "product",
 ) -> LocalGraph:
-    """The graph of ``size`` documents besides the two sides.
+    """Build the graph of the two sides and of the ``size`` best documents besides them.
 
-    Documents of ``without`` are left out, as if the engine had not found them. ``alone`` says whether ``found`` is
-    around this pair only: then it knows how many documents were reached in all.
+    Documents of ``excluded_ids`` are ignored. ``is_single_pair``: whether ``neighbourhood`` was fetched for this pair
+    alone, so that its count of reached documents is this pair's.
     """
-    edges = _Edges.of(found, pair.candidates.phrases)
+    edges = _EdgeTable.from_neighbourhood(neighbourhood, pair.candidates.phrases)
     for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
-        edges.add_missing(side, weights)
-    relevance = _first_order(edges, pair.candidates, ranking)
-    own = dict.fromkeys(edges.at(name) for side in (pair.a, pair.b) for name in side.columns)
-    kept = _closest(edges, relevance, size, list(own), without)
-    reached = found.reached if alone else int(np.count_nonzero(relevance > 0))
-    return edges.graph(pair, kept, reached)
+        edges.add_missing_documents(side, weights)
+    relevance = _compute_relevance(edges, pair.candidates, ranking)
+    own_columns = dict.fromkeys(edges.find_column(id) for side in (pair.a, pair.b) for id in side.graph_ids)
+    columns = _select_columns(edges, relevance, size, list(own_columns), excluded_ids)
+    reached = neighbourhood.reached_count if is_single_pair else int(np.count_nonzero(relevance > 0))
+    return edges.build_graph(pair, columns, reached)
 
 
-def _boosts(phrases: Sequence[str], sent: NDArray[np.float64]) -> dict[str, float]:
-    top = float(sent.max(initial=0.0))
-    return {p: v / top for p, v in zip(phrases, sent.tolist(), strict=True) if v > 0}
+def _scale_boosts(phrases: Sequence[str], weights: NDArray[np.float64]) -> dict[str, float]:
+    top = float(weights.max(initial=0.0))
+    return {p: v / top for p, v in zip(phrases, weights.tolist(), strict=True) if v > 0}
 
 
-def _largest(boosts: Iterable[dict[str, float]]) -> dict[str, float]:
+def _merge_boosts(boosts: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Return the largest boost of each phrase."""
     merged: dict[str, float] = {}
-    for one in boosts:
-        for phrase, boost in one.items():
+    for boost_by_phrase in boosts:
+        for phrase, boost in boost_by_phrase.items():
             merged[phrase] = max(boost, merged.get(phrase, 0.0))
     return merged
 
 
-def _nothing() -> Neighbourhood:
-    """A side has no phrase with an edge: nothing can be reached."""
-    empty = np.zeros(0, dtype=np.int64)
-    return Neighbourhood((), (), np.zeros(0), (), empty, empty, np.zeros(0), 0)
-
-
 @dataclass
-class _Edges:
-    """Documents and edges while the graph is put together."""
+class _EdgeTable:
+    """Documents and edges while the graph is being built."""
 
     ids: tuple[str, ...]
-    found: Mapping[str, int]
-    """Column of each document that the engine found; the hits of a page share it."""
-    added: dict[str, int]
-    """Column of each of the others."""
+    found_columns: Mapping[str, int]
+    """Column of each document that the engine returned; shared by the hits of a page."""
+    added_columns: dict[str, int]
+    """Column of each document added here."""
     titles: Sequence[str]
     degrees: NDArray[np.float64]
     rows: NDArray[np.int64]
@@ -138,35 +151,37 @@ class _Edges:
     weights: NDArray[np.float64]
 
     @classmethod
-    def of(cls, found: Neighbourhood, phrases: Sequence[str]) -> _Edges:
-        """What was found, as far as it concerns these phrases."""
-        # the last is for phrases that were not found
-        of_found = np.full(len(found.phrases) + 1, -1, dtype=np.int64)
-        of_found[[found.row.get(phrase, -1) for phrase in phrases]] = np.arange(len(phrases))
-        rows = of_found[found.rows]
-        ours = np.flatnonzero(rows >= 0)
+    def from_neighbourhood(cls, neighbourhood: Neighbourhood, phrases: Sequence[str]) -> _EdgeTable:
+        """Take over the documents and those edges that belong to ``phrases``."""
+        # the last element takes the phrases that the neighbourhood lacks
+        row_by_found = np.full(len(neighbourhood.phrases) + 1, -1, dtype=np.int64)
+        row_by_found[[neighbourhood.row_by_phrase.get(phrase, -1) for phrase in phrases]] = np.arange(len(phrases))
+        rows = row_by_found[neighbourhood.rows]
+        known = np.flatnonzero(rows >= 0)
         return cls(
-            found.ids,
-            found.at,
+            neighbourhood.ids,
+            neighbourhood.column_by_id,
             {},
-            found.titles,
-            found.degrees,
-            rows[ours],
-            found.columns[ours],
-            found.weights[ours],
+            neighbourhood.titles,
+            neighbourhood.degrees,
+            rows[known],
+            neighbourhood.columns[known],
+            neighbourhood.weights[known],
         )
 
-    def at(self, name: str) -> int:
-        """Column of a document."""
-        column = self.found.get(name)
-        return self.added[name] if column is None else column
+    def find_column(self, id: str) -> int:
+        column = self.found_columns.get(id)
+        return self.added_columns[id] if column is None else column
 
-    def has(self, name: str) -> bool:
-        return name in self.found or name in self.added
+    def has_document(self, id: str) -> bool:
+        return id in self.found_columns or id in self.added_columns
 
-    def add_missing(self, side: Resolved, weights: NDArray[np.float64]) -> None:
-        """Documents of a side that the engine did not hand over: guests, and what it left out."""
-        missing = [i for i, name in enumerate(side.columns) if not self.has(name)]
+    def add_missing_documents(self, side: ResolvedSide, weights: NDArray[np.float64]) -> None:
+        """Add the side's documents that the engine did not return: ad-hoc ones, and those it left out.
+
+        ``weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
+        """
+        missing = [i for i, id in enumerate(side.graph_ids) if not self.has_document(id)]
         if not missing:
             return
         rows, columns = np.nonzero(weights[:, missing])
@@ -174,72 +189,75 @@ class _Edges:
         self.columns = np.concatenate([self.columns, columns + len(self.ids)])
         self.weights = np.concatenate([self.weights, weights[:, missing][rows, columns]])
         self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
-        self.added.update((side.columns[i], len(self.ids) + n) for n, i in enumerate(missing))
-        self.ids += tuple([side.columns[i] for i in missing])
-        self.titles = _joined(self.titles, [side.documents[i].document.title for i in missing])
+        self.added_columns.update((side.graph_ids[i], len(self.ids) + n) for n, i in enumerate(missing))
+        self.ids += tuple([side.graph_ids[i] for i in missing])
+        self.titles = _concatenate_lazily(self.titles, [side.documents[i].document.title for i in missing])
 
-    def graph(self, pair: Pair, kept: NDArray[np.int64], reached: int) -> LocalGraph:
-        """Of the ``kept`` columns, in their order."""
-        place = np.full(len(self.ids), -1, dtype=np.int64)
-        place[kept] = np.arange(len(kept))
-        columns = place[self.columns]
+    def build_graph(self, pair: SidePair, selected: NDArray[np.int64], reached: int) -> LocalGraph:
+        """Build the graph of the ``selected`` columns, in their order."""
+        new_columns = np.full(len(self.ids), -1, dtype=np.int64)
+        new_columns[selected] = np.arange(len(selected))
+        columns = new_columns[self.columns]
         inside = np.flatnonzero(columns >= 0)
         rows, columns, weights = self.rows[inside], columns[inside], self.weights[inside]
         sides = (pair.a, pair.b)
-        own = [place[[self.at(name) for name in side.columns]] for side in sides]
+        own = [new_columns[[self.find_column(id) for id in side.graph_ids]] for side in sides]
         degrees = pair.candidates.degrees
-        # a guest's edges are not in the stored degrees of its phrases
-        if any(side.guest for side in sides):
-            guest = np.zeros(len(kept), dtype=bool)
-            for side, at in zip(sides, own, strict=True):
-                guest[at] |= side.guest
-            extra = np.flatnonzero(guest[columns])
+        # the edges of an ad-hoc document are not in the stored degrees of its phrases
+        if any(side.is_ad_hoc for side in sides):
+            is_ad_hoc = np.zeros(len(selected), dtype=bool)
+            for side, side_columns in zip(sides, own, strict=True):
+                is_ad_hoc[side_columns] |= side.is_ad_hoc
+            extra = np.flatnonzero(is_ad_hoc[columns])
             degrees = degrees + np.bincount(rows[extra], weights[extra], len(degrees))
         total = float(degrees.sum())
-        of_kept = kept.tolist()
+        order = selected.tolist()
         return LocalGraph(
-            graph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[kept]),
+            subgraph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[selected]),
             phrases=pair.candidates.phrases,
-            ids=tuple([self.ids[i] for i in of_kept]),
-            titles=Lazily(len(of_kept), lambda i: self.titles[of_kept[i]]),
-            own_a=own[0],
-            own_b=own[1],
-            weights=(rows, columns, weights),
-            reached=reached,
-            left_out=max(0.0, 1.0 - float(weights.sum()) / total) if total > 0 else 0.0,
+            ids=tuple([self.ids[i] for i in order]),
+            titles=LazySequence(len(order), lambda i: self.titles[order[i]]),
+            columns_a=own[0],
+            columns_b=own[1],
+            edges=EdgeList(rows, columns, weights),
+            reached_count=reached,
+            left_out_share=max(0.0, 1.0 - float(weights.sum()) / total) if total > 0 else 0.0,
         )
 
 
-def _joined(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
-    first = len(one)
-    return Lazily(first + len(other), lambda i: one[i] if i < first else other[i - first])
+def _concatenate_lazily(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
+    size = len(first)
+    return LazySequence(size + len(second), lambda i: first[i] if i < size else second[i - size])
 
 
-def _first_order(edges: _Edges, candidates: Candidates, ranking: Ranking) -> NDArray[np.float64]:
-    """Each document's first-order relevance to a and to b, their product (or sum), shape (documents,).
+def _compute_relevance(edges: _EdgeTable, candidates: PairCandidates, ranking: NeighbourRanking) -> NDArray[np.float64]:
+    """Return the product (or sum) of each document's first-order relevance to a and to b, shape (documents,).
 
-    0 for a document that only one side reaches.
+    It is 0 for a document that only one side reaches.
     """
     count = len(edges.ids)
-    a, b = (np.bincount(edges.columns, edges.weights * sent[edges.rows], count) for sent in candidates.sent)
-    joined = a * b if ranking == "product" else np.where((a > 0) & (b > 0), a + b, 0.0)
-    per = edges.degrees if ranking == "product" else np.sqrt(edges.degrees)
-    return np.divide(joined, per, out=np.zeros(count), where=per > 0)
+    a, b = (
+        np.bincount(edges.columns, edges.weights * sent[edges.rows], count) for sent in candidates.transition_weights
+    )
+    combined = a * b if ranking == "product" else np.where((a > 0) & (b > 0), a + b, 0.0)
+    divisor = edges.degrees if ranking == "product" else np.sqrt(edges.degrees)
+    return np.divide(combined, divisor, out=np.zeros(count), where=divisor > 0)
 
 
-def _closest(
-    edges: _Edges, relevance: NDArray[np.float64], size: int, own: list[int], without: frozenset[str]
+def _select_columns(
+    edges: _EdgeTable, relevance: NDArray[np.float64], size: int, own: list[int], excluded_ids: frozenset[str]
 ) -> NDArray[np.int64]:
-    """Columns that stay: the sides' ``own``, then the first ``size`` by relevance, ties by id."""
+    """Return the sides' ``own`` columns, then the first ``size`` others by relevance, ties by id."""
     may_stay = relevance > 0
-    may_stay[[*own, *(edges.at(id) for id in without if edges.has(id))]] = False
-    third = np.flatnonzero(may_stay)
+    may_stay[[*own, *(edges.find_column(id) for id in excluded_ids if edges.has_document(id))]] = False
+    neighbours = np.flatnonzero(may_stay)
     # to 9 digits: the order in which numbers were added up must not decide
-    scores = np.round(np.log(relevance[third]), 9)
-    if len(third) > size:
-        likely = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
-        third, scores = third[likely], scores[likely]
+    scores = np.round(np.log(relevance[neighbours]), 9)
+    if len(neighbours) > size:
+        is_likely = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+        neighbours, scores = neighbours[is_likely], scores[is_likely]
     order = np.argsort(-scores, kind="stable")
     if (np.diff(scores[order]) == 0).any():
-        order = np.array(sorted(range(len(third)), key=lambda i: (-scores[i], edges.ids[third[i]])), dtype=np.int64)
-    return np.concatenate([np.sort(np.array(own, dtype=np.int64)), third[order[:size]]])
+        ranked = sorted(range(len(neighbours)), key=lambda i: (-scores[i], edges.ids[neighbours[i]]))
+        order = np.array(ranked, dtype=np.int64)
+    return np.concatenate([np.sort(np.array(own, dtype=np.int64)), neighbours[order[:size]]])

@@ -1,4 +1,4 @@
-"""Two resolved sides and their graph, posed as the problem a method sorts."""
+"""Features of a pair: two resolved sides and their graph become the problem that a method sorts."""
 
 from __future__ import annotations
 
@@ -8,143 +8,153 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.explain.candidates import Candidates
-from worker.explain.neighbourhood import LocalGraph, Pair
-from worker.explain.resolver import Resolved
-from worker.methods.base import Problem
+from worker.explain.candidates import PairCandidates
+from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.resolved_side import ResolvedSide
+from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.parameters import Parameters
-from worker.solver.seeds import Side as Seed
+from worker.solver.seeds import SeedSide
+from worker.solver.subgraph import Flags, Floats, Indices
 
-_NOWHERE = 1e-6
-"""Length of the mean place of a side whose texts hold no word with a place, or whose places cancel out."""
-_FEW = 30
-"""Words: what a text of fewer is about, its topics hardly tell."""
+_MIN_CENTROID_LENGTH = 1e-6
+"""A topic centroid below this length is none: no word of the side has a topic vector, or they cancel out."""
+_MIN_WORDS_FOR_TOPIC = 30
+"""Words below which the topics of a text hardly show what it is about."""
 
 
-def pose(
-    pair: Pair,
+def build_pair_problem(
+    pair: SidePair,
     graph: LocalGraph,
     parameters: Parameters,
     *,
-    whole_members: bool = False,
-    counted: bool = False,
-    weighed: bool = False,
-) -> Problem:
-    """The candidates stand first in the graph; of its other phrases (full graph) nothing needs to be known.
+    unit_weights: bool = False,
+    with_counts: bool = False,
+    with_word_bm25: bool = False,
+    neighbour_texts: Sequence[Sequence[str]] = (),
+) -> PairProblem:
+    """Build the feature table of a pair on its graph.
 
-    ``whole_members`` gives each document of a set a g0 of 1 instead of its share of 1. Unless occurrences are to be
-    ``counted``, of a set it is only said whether there are any; unless words are to be ``weighed``, ``partial_a`` and
-    ``partial_b`` are left out.
+    The rows are the graph's phrases, the candidates first; further phrases (of the full graph) have features of 0.
+    ``unit_weights`` gives each document of a set a g0 of 1 instead of its share of 1. Without ``with_counts`` the count
+    of a phrase in a set is 1 where it occurs at all; without ``with_word_bm25`` that feature is 0.
     """
-    a, b, found = pair.a, pair.b, pair.candidates
-    model = a.reader.model
-    numbers = found.numbers
-    values = {
-        **_of_side("a", a, found, found.edges_a, counted, weighed),
-        **_of_side("b", b, found, found.edges_b, counted, weighed),
-        **_topics(a, b, found),
-        "frequency": _of_model(model.frequency, numbers),
-        "quality": _of_model(model.quality, numbers),
-        "background": _of_model(model.background, numbers),
-        "in_a": _members(found.phrases, found.of_a),
-        "in_b": _members(found.phrases, found.of_b),
-    }
-    more = len(graph.phrases) - len(found.phrases)
-    arrays: dict[str, Any] = {
-        name: np.concatenate([array, np.zeros(more, dtype=array.dtype)]) if more else array
-        for name, array in values.items()
-    }
-    return Problem(
+    candidates, model = pair.candidates, pair.a.reader.model
+    phrases, ids = candidates.phrases, candidates.phrase_ids
+    padding = len(graph.phrases) - len(phrases)
+
+    def pad(values: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([values, np.zeros(padding, dtype=values.dtype)]) if padding else values
+
+    def build_side(
+        side: ResolvedSide, salient: Sequence[str], edges: Floats, topic_cosine: Floats, columns: Indices
+    ) -> SideFeatures:
+        count = _count_occurrences(side, phrases, with_counts)
+        return SideFeatures(
+            is_salient=pad(_flag_members(phrases, salient)),
+            salience=pad(np.array([side.salience.get(phrase, 0.0) for phrase in phrases])),
+            count=pad(count),
+            document_count=pad(np.count_nonzero(edges, axis=1)),
+            bm25=pad(edges.sum(axis=1)),
+            word_bm25=pad(side.text.compute_word_bm25(phrases)) if with_word_bm25 else np.zeros(0),
+            partial_match=pad(_match_partially(side, phrases, count)),
+            topic_cosine=pad(topic_cosine),
+            tokens=side.encoded_text.words,
+            seed=_build_seed_side(columns, unit_weights),
+        )
+
+    cosine_a, cosine_b = _compute_topic_cosines(pair.a, pair.b, candidates)
+    return PairProblem(
         phrases=graph.phrases,
+        a=build_side(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, graph.columns_a),
+        b=build_side(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, graph.columns_b),
         parameters=parameters,
-        graph=graph.graph,
-        side_a=_seed(graph.own_a, whole_members),
-        side_b=_seed(graph.own_b, whole_members),
-        tokens_a=a.coded.words,
-        tokens_b=b.coded.words,
-        documents=model.documents,
-        nearness=_nearness(a, b),
-        word_frequency=lambda word: int(model.word_frequency[model.word_ids[word]]) if word in model.word_ids else 0,
-        **arrays,
+        graph=graph.subgraph,
+        background=pad(_take_model_rows(model.background, ids)),
+        document_frequency=pad(_take_model_rows(model.document_frequency, ids)),
+        quality=pad(_take_model_rows(model.quality, ids)),
+        topic_similarity=_compute_topic_similarity(pair.a, pair.b),
+        neighbour_texts=neighbour_texts,
+        corpus_size=model.document_count,
+        word_document_frequency=lambda word: (
+            int(model.word_document_frequency[model.word_ids[word]]) if word in model.word_ids else 0
+        ),
     )
 
 
-def _of_side(
-    letter: str, side: Resolved, found: Candidates, edges: NDArray[np.float64], counted: bool, weighed: bool
-) -> dict[str, NDArray[Any]]:
-    """What is known of each phrase on one side."""
-    seen = side.wording.count if counted or len(side.documents) == 1 else side.wording.holds
-    occurs = np.array([seen(p) for p in found.phrases], dtype=np.int64)
-    worded = np.ones(len(occurs))
-    lacking = np.flatnonzero(occurs == 0)
-    worded[lacking] = side.wording.partial([found.phrases[i] for i in lacking])
-    values = {
-        "salience": np.array([side.salience.get(p, 0.0) for p in found.phrases]),
-        "occurs": occurs,
-        "edge": edges.sum(axis=1),
-        "held": np.count_nonzero(edges, axis=1),
-        "worded": worded,
-    }
-    if weighed:
-        values["partial"] = side.wording.weights(found.phrases)
-    return {f"{name}_{letter}": array for name, array in values.items()}
+def _count_occurrences(side: ResolvedSide, phrases: Sequence[str], with_counts: bool) -> Indices:
+    """Return the occurrences of each phrase in a side's text, (P,); in a set 1 for any, unless counts are needed."""
+    count = side.text.count if with_counts or len(side.documents) == 1 else side.text.contains
+    return np.array([count(phrase) for phrase in phrases], dtype=np.int64)
 
 
-def _of_model(array: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
-    """Rows of a model's array; 0 for a phrase it does not know."""
-    return np.where(numbers >= 0, array[numbers], 0) if len(array) else np.zeros(len(numbers), dtype=array.dtype)
+def _match_partially(side: ResolvedSide, phrases: Sequence[str], count: Indices) -> Floats:
+    """Return the share of each phrase that a side holds in some form, (P,): 1 where it occurs."""
+    match = np.ones(len(count))
+    lacking = np.flatnonzero(count == 0)
+    match[lacking] = side.text.match_partially([phrases[i] for i in lacking.tolist()])
+    return match
 
 
-def _members(phrases: Sequence[str], side: Sequence[str]) -> NDArray[np.bool_]:
-    chosen = set(side)
-    return np.array([p in chosen for p in phrases], dtype=bool)
+def _take_model_rows(values: NDArray[Any], ids: Indices) -> NDArray[Any]:
+    """Return the rows of a model's array for phrase ids (P,); 0 for a phrase that the model does not know."""
+    return np.where(ids >= 0, values[ids], 0) if len(values) else np.zeros(len(ids), dtype=values.dtype)
 
 
-def _seed(columns: NDArray[np.int64], whole: bool) -> Seed:
-    """g0 of a side: 1 for one document, shared out among the documents of a set."""
+def _flag_members(phrases: Sequence[str], members: Sequence[str]) -> Flags:
+    """Return which phrases are among the members, (P,)."""
+    chosen = set(members)
+    return np.array([phrase in chosen for phrase in phrases], dtype=bool)
+
+
+def _build_seed_side(columns: Indices, unit_weights: bool) -> SeedSide:
+    """Return a side with its g0: 1 in all, shared out among the documents of a set, or 1 for each."""
     size = len(columns)
-    return Seed(columns.tolist(), [1.0 if whole else 1.0 / size] * size)
+    return SeedSide(columns.tolist(), [1.0 if unit_weights else 1.0 / size] * size)
 
 
-def _nearness(a: Resolved, b: Resolved) -> float:
-    """Cosine of where two texts stand among the topics. 1 where that is not known: of a few words, and of sets, which
-    are about much (of two halves of a corpus one stands opposite the other, however alike they are)."""
-    (one, length), (other, size) = a.middle, b.middle
-    vague = any(len(side.documents) > 1 or len(side.coded.words) < _FEW for side in (a, b))
-    return 1.0 if vague or min(length, size) <= _NOWHERE else float(one @ other) / (length * size)
+def _compute_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:
+    """Return the cosine of two texts' topic centroids; 1 where it says nothing.
+
+    That is so for a text of a few words, and for sets, which are about many things: of two halves of a corpus one is
+    opposite the other, however alike they are.
+    """
+    (centroid_a, length_a), (centroid_b, length_b) = a.topic_centroid, b.topic_centroid
+    is_vague = any(len(side.documents) > 1 or len(side.encoded_text.words) < _MIN_WORDS_FOR_TOPIC for side in (a, b))
+    if is_vague or min(length_a, length_b) <= _MIN_CENTROID_LENGTH:
+        return 1.0
+    return float(centroid_a @ centroid_b) / (length_a * length_b)
 
 
-def _topics(a: Resolved, b: Resolved, found: Candidates) -> dict[str, NDArray[np.float64]]:
-    """Cosine of each side's place with that of the documents that hold each phrase, shape (phrases,).
+def _compute_topic_cosines(a: ResolvedSide, b: ResolvedSide, candidates: PairCandidates) -> tuple[Floats, Floats]:
+    """Return the cosine of each side's topic centroid with the other documents that hold each phrase, (P,) each.
 
     The documents of both sides do not count among those: that one side holds the phrase says nothing
     about the other.
     """
-    model = a.reader.model
-    if model.topics.dimensions == 0 or not len(found.phrases):
-        return {}
-    frequency = _of_model(model.frequency, found.numbers).astype(np.float64)
-    sums = model.places[found.numbers].astype(np.float64) * frequency[:, None]
+    model, ids = a.reader.model, candidates.phrase_ids
+    if model.topic_space.dimensions == 0 or not len(candidates.phrases):
+        return np.zeros(len(candidates.phrases)), np.zeros(len(candidates.phrases))
+    frequency = _take_model_rows(model.document_frequency, ids).astype(np.float64)
+    sums = model.phrase_topic_vectors[ids].astype(np.float64) * frequency[:, None]
     others = frequency.copy()
-    taken: set[str] = set()
-    for side, edges in ((a, found.edges_a), (b, found.edges_b)):
-        if side.guest:
+    subtracted: set[str] = set()
+    for side, edges in ((a, candidates.edges_a), (b, candidates.edges_b)):
+        if side.is_ad_hoc:
             continue
-        new = [i for i, id in enumerate(side.ids) if id not in taken]
-        taken.update(side.ids)
+        new = [i for i, id in enumerate(side.ids) if id not in subtracted]
+        subtracted.update(side.ids)
         holds = (edges[:, new] > 0).astype(np.float64)
-        sums -= holds @ side.places[new]
+        sums -= holds @ side.topic_vectors[new]
         others -= holds.sum(axis=1)
-    # mean places are kept in half precision: what is left of many must be more than their rounding
-    size = np.linalg.norm(sums, axis=1)
-    known = (found.numbers >= 0) & (others > 0.5) & (size > 1e-3 * frequency)
-    return {f"topic_{letter}": _cosines(side, sums, size, known) for letter, side in (("a", a), ("b", b))}
+    # mean vectors are stored in half precision: the difference of many must be more than their rounding
+    lengths = np.linalg.norm(sums, axis=1)
+    known = (ids >= 0) & (others > 0.5) & (lengths > 1e-3 * frequency)
+    return _cosines_with_side(a, sums, lengths, known), _cosines_with_side(b, sums, lengths, known)
 
 
-def _cosines(
-    side: Resolved, sums: NDArray[np.float64], size: NDArray[np.float64], known: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    middle, length = side.middle
-    if length <= _NOWHERE:
-        return np.zeros(len(sums))
-    return np.asarray(np.divide(sums @ middle, size * length, out=np.zeros(len(sums)), where=known))
+def _cosines_with_side(side: ResolvedSide, vectors: Floats, lengths: Floats, known: Flags) -> Floats:
+    """Return the cosine of a side's topic centroid with vectors (P, D) of these lengths (P,); 0 where not known."""
+    centroid, length = side.topic_centroid
+    if length <= _MIN_CENTROID_LENGTH:
+        return np.zeros(len(vectors))
+    return np.asarray(np.divide(vectors @ centroid, lengths * length, out=np.zeros(len(vectors)), where=known))

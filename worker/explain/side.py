@@ -1,4 +1,4 @@
-"""What can stand on one side of a comparison, and how it is written.
+"""One side of a comparison as the caller names it, and its notations.
 
 On the shell: an id, or ``id:…``, ``ids:…,…``, ``search:…``, ``query:…``, ``text:…``, ``file:…``.
 In JSON: ``{"id": …}``, ``{"ids": […]}``, ``{"search": …}``, ``{"query": …}``, ``{"text": …}``.
@@ -10,24 +10,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from indexer.date_ranges import bounds
-from indexer.engines.base import Selection
+from indexer.dates import date_bounds_to_millis
+from indexer.engines.search_types import Selection
 from indexer.errors import BadParameter, BadSide, TooLarge
-from indexer.identifiers import ID_BYTES, clean, is_id
+from indexer.identifiers import MAX_ID_BYTES, is_document_id, replace_surrogates
 
-Kind = Literal["document", "set", "query", "text"]
+SideKind = Literal["document", "set", "query", "text"]
 
-_FORMS: dict[str, Kind] = {"id": "document", "ids": "set", "search": "set", "query": "query", "text": "text"}
-_DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
-_FILE_BYTES = 100 * 2**20
-"""A larger file is not even read; how large a text may be is the comparison's to say."""
+_KIND_BY_FORM: dict[str, SideKind] = {"id": "document", "ids": "set", "search": "set", "query": "query", "text": "text"}
+_DATE_PATTERN = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+_MAX_FILE_BYTES = 100 * 2**20
+"""A larger file is not read at all; the limit for texts is ``SideLimits``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side as asked for, before anything was looked up."""
+    """One side as the caller names it, before any document is looked up."""
 
     form: str
     """One of ``id ids search query text``."""
@@ -36,44 +36,45 @@ class Side:
     """The search, the query or the text itself."""
 
     @property
-    def kind(self) -> Kind:
-        return _FORMS[self.form]
+    def kind(self) -> SideKind:
+        return _KIND_BY_FORM[self.form]
 
     @classmethod
-    def document(cls, id: str) -> Side:
-        return cls("id", (_checked_id(id),))
+    def from_id(cls, id: str) -> Side:
+        """Return a side of one document; raise BadSide if it cannot be an id."""
+        return cls("id", (_check_id(id),))
 
     @classmethod
     def from_json(cls, value: object) -> Side:
-        """From the object an HTTP request carries; a bare string is an id."""
+        """Parse the object of an HTTP request; a bare string is an id. Raise BadSide if it is malformed."""
         if isinstance(value, str):
-            return cls.document(value)
+            return cls.from_id(value)
         if not isinstance(value, Mapping) or len(value) != 1:
             raise BadSide("a side is an object with exactly one of id, ids, search, query, text")
         form, content = next(iter(value.items()))
-        if form not in _FORMS:
+        if form not in _KIND_BY_FORM:
             raise BadSide(f"unknown kind of side {form!r}", fix="use one of id, ids, search, query, text")
         if form == "ids":
             if not isinstance(content, list) or not all(isinstance(i, str) for i in content):
                 raise BadSide("ids must be a list of strings")
-            return cls._set(content)
+            return cls._from_ids(content)
         if not isinstance(content, str):
             raise BadSide(f"{form} must be a string")
-        return cls.document(content) if form == "id" else cls._words(form, content)
+        return cls.from_id(content) if form == "id" else cls._from_words(form, content)
 
     @classmethod
     def from_text(cls, written: str) -> Side:
-        """From the way a side is written on the shell."""
+        """Parse a side as written on the shell. Raise BadSide if it is malformed or its file cannot be read."""
         form, colon, rest = written.partition(":")
-        if not colon or form not in (*_FORMS, "file"):
-            return cls.document(written)
+        if not colon or form not in (*_KIND_BY_FORM, "file"):
+            return cls.from_id(written)
         if form == "id":
-            return cls.document(rest)
+            return cls.from_id(rest)
         if form == "ids":
-            return cls._set([part.strip() for part in rest.split(",") if part.strip()])
+            return cls._from_ids([part.strip() for part in rest.split(",") if part.strip()])
         if form == "file":
-            return cls._words("text", _read(rest))
-        return cls._words(form, rest)
+            return cls._from_words("text", _read_file(rest))
+        return cls._from_words(form, rest)
 
     def to_json(self) -> dict[str, object]:
         if self.form == "id":
@@ -81,25 +82,37 @@ class Side:
         return {"ids": list(self.ids)} if self.form == "ids" else {self.form: self.words}
 
     @classmethod
-    def _set(cls, ids: list[str]) -> Side:
+    def _from_ids(cls, ids: list[str]) -> Side:
         if not ids:
             raise BadSide("a set needs at least one id", fix="write ids:ID,ID or give a list of them")
-        return cls("ids", tuple(dict.fromkeys(_checked_id(i) for i in ids)))
+        return cls("ids", tuple(dict.fromkeys(_check_id(i) for i in ids)))
 
     @classmethod
-    def _words(cls, form: str, words: str) -> Side:
+    def _from_words(cls, form: str, words: str) -> Side:
         if not words.strip():
             raise BadSide(f"{form} is empty", fix="give it some words")
         if form == "search":
-            parse_search(words)  # an unreadable date range is told at once, not from a worker
-        return cls(form, words=clean(words))
+            parse_search(words)  # reject an unreadable date range here, not in a worker
+        return cls(form, words=replace_surrogates(words))
+
+
+@dataclass(frozen=True, slots=True)
+class SideInfo:
+    """What an answer says about a side."""
+
+    kind: SideKind
+    ids: tuple[str, ...]
+    title: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "ids": list(self.ids), "title": self.title}
 
 
 def parse_search(written: str) -> tuple[str, Selection]:
-    """Free words and the filters of ``search:``: ``earthquake source:BBC date:2011-03-11..2011-03-14``.
+    """Split a ``search:`` side into free words and filters: ``earthquake source:BBC date:2011-03-11..2011-03-14``.
 
-    The words come back as written (they are lemmatised with the index's language later), the
-    filters as a Selection without words. A value with spaces is quoted: ``topic:"real estate"``.
+    The words are returned as written (they are lemmatised with the index's language later), the filters as a
+    Selection without words. A value with spaces is quoted: ``topic:"real estate"``. Raise BadSide for a bad date.
     """
     words: list[str] = []
     facets: dict[str, list[str]] = {}
@@ -110,41 +123,41 @@ def parse_search(written: str) -> tuple[str, Selection]:
         if name is None:
             words.append(value)
         elif name == "date":
-            start, end = _date_range(value)
+            start, end = _parse_date_range(value)
         else:
             facets.setdefault(name, []).append(value)
     return " ".join(words), Selection(facets=facets, date_from=start, date_to=end)
 
 
-def _date_range(value: str) -> tuple[str | None, str | None]:
+def _parse_date_range(value: str) -> tuple[str | None, str | None]:
     start, dots, end = value.partition("..")
     end = end if dots else start
     fix = "write date:2011-03-11 or date:2011-03-11..2011-03-14"
     for day in (start, end):
-        if day and not _DAY.fullmatch(day):
+        if day and not _DATE_PATTERN.fullmatch(day):
             raise BadSide(f"cannot read the date {day!r}", fix=fix)
     try:
-        bounds(start or None, end or None)
+        date_bounds_to_millis(start or None, end or None)
     except BadParameter as error:
         raise BadSide(error.detail, fix=fix) from None
     return start or None, end or None
 
 
-def _checked_id(id: str) -> str:
-    if not is_id(id):
-        raise BadSide(f"{id[:80]!r} cannot be an id", fix=f"an id has 1 to {ID_BYTES} bytes of UTF-8")
+def _check_id(id: str) -> str:
+    if not is_document_id(id):
+        raise BadSide(f"{id[:80]!r} cannot be an id", fix=f"an id has 1 to {MAX_ID_BYTES} bytes of UTF-8")
     return id
 
 
-def _read(path: str) -> str:
+def _read_file(path: str) -> str:
     try:
         with Path(path).open("rb") as file:
-            data = file.read(_FILE_BYTES + 1)
+            data = file.read(_MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise BadSide(f"cannot read {path!r}: {reason}", fix="name a readable text file") from None
-    if len(data) > _FILE_BYTES:
-        raise TooLarge(f"{path} is larger than {_FILE_BYTES} bytes", fix="compare a part of it")
+    if len(data) > _MAX_FILE_BYTES:
+        raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES} bytes", fix="compare a part of it")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,26 +1,31 @@
-"""A comparison as asked for: checked, with its parameters resolved, and the key of its answer."""
+"""The specification of a comparison: checked options, resolved parameters, and the id of its answer."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from indexer.engines.base import Groups
+from indexer.defaults import DEFAULT_CAP
+from indexer.engines.search_types import Groups
 from indexer.errors import BadParameter, UnknownMethod
 from worker.explain.side import Side
 from worker.solver.parameters import PRESETS, Parameters
+from worker.solver.reader_odds_weights import ODDS_OPTIONS
 
-ALGORITHM = "8"
-"""Changes when the same question on the same epoch may get another answer."""
+ALGORITHM_VERSION = "8"
+"""Changes whenever the same spec may get another answer on the same epoch."""
 
-CAP = 8
-NEIGHBOURS = {"default": 200, "paper": 1000}
+DEFAULT_NEIGHBOURS = {"default": 200, "paper": 1000}
+"""Documents of the neighbourhood besides the sides' own, by preset."""
 GRAPHS = ("neighbourhood", "full")
-MODEL_OPTIONS = {
+OPTION_RANGES: dict[str, tuple[float, float]] = {
+    "cap": (0, 1000),
+    "neighbours": (1, 10_000),
+    "k": (1, 1000),
     "alpha": (1e-3, 1e6),
     "lambda": (0.0, 1e6),
     "delta": (0.0, 1e6),
@@ -31,14 +36,18 @@ MODEL_OPTIONS = {
     "topic_weight": (0.0, 100.0),
     "base_weight": (0.0, 100.0),
 }
-"""Numbers a question may set, and the range within which solving them is sound."""
-OPTIONS = ("cap", "candidates", "graph", "neighbours", "k", *MODEL_OPTIONS)
-MOST_NEIGHBOURS = 10_000
-MOST_LISTED = 1000
+"""The smallest and the largest value of every numeric option; within these ranges the solver is sound."""
+INTEGER_OPTIONS = ("cap", "neighbours", "k")
+"""Numeric options that take whole numbers only."""
+MODEL_OPTIONS = tuple(name for name in OPTION_RANGES if name not in INTEGER_OPTIONS)
+"""Options that set a parameter of the method."""
+OPTIONS = ("cap", "candidates", "graph", "neighbours", "k", *MODEL_OPTIONS, *ODDS_OPTIONS)
+_ODDS_RANGE = (-1e6, 1e6)
+"""Range of the weights of the ranking, ``ODDS_OPTIONS``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ComparisonSpec:
     """Everything an answer depends on besides the index's content."""
 
     index: str
@@ -48,22 +57,23 @@ class Question:
     preset: str
     parameters: Parameters
     neighbours: int
-    cap: int = CAP
+    cap: int = DEFAULT_CAP
     k: int | None = None
-    candidates: bool = False
-    graph: bool = False
-    """Whether the answer carries the neighbourhood."""
-    full: bool = False
+    """Candidate phrases of each side; None: all salient ones."""
+    with_candidates: bool = False
+    """Whether the answer lists the candidates."""
+    with_graph: bool = False
+    """Whether the answer contains the neighbourhood."""
+    is_full_graph: bool = False
     """Whether to solve on the whole corpus."""
     groups: Groups = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    without: frozenset[str] = frozenset()
-    """Documents left out of the neighbourhood; for measuring only."""
+    excluded_ids: frozenset[str] = frozenset()
+    """Documents left out of the neighbourhood; for evaluation only."""
 
-    def key(self, epoch: str, versions: Mapping[str, str]) -> str:
-        """The id of the answer: asking twice is one job."""
-        told = {
-            "algorithm": ALGORITHM,
+    def compute_answer_id(self, epoch: str, versions: Mapping[str, str]) -> str:
+        """Return the id of the answer: a hash of the spec, the epoch and the documents' content versions."""
+        content = {
+            "algorithm": ALGORITHM_VERSION,
             "epoch": epoch,
             "versions": dict(versions),
             "index": self.index,
@@ -71,14 +81,14 @@ class Question:
             "b": self.b.to_json(),
             "method": self.method,
             "preset": self.preset,
-            "parameters": {name: getattr(self.parameters, name) for name in self.parameters.__slots__},
-            "options": [self.neighbours, self.cap, self.k, self.candidates, self.graph, self.full],
+            "parameters": self.parameters.key_values(),
+            "options": [self.neighbours, self.cap, self.k, self.with_candidates, self.with_graph, self.is_full_graph],
             "groups": None if self.groups is None else sorted(self.groups),
         }
-        return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
-def ask(
+def make_spec(
     index: str,
     a: Side,
     b: Side,
@@ -86,49 +96,54 @@ def ask(
     method: str = "cda",
     preset: str = "default",
     options: Mapping[str, Any] | None = None,
-    full: bool = False,
+    is_full_graph: bool = False,
     groups: Groups = None,
-) -> Question:
-    """A checked question; every complaint names what is allowed."""
+) -> ComparisonSpec:
+    """Check method, preset and options and resolve the parameters; an option of None counts as not set.
+
+    Raise UnknownMethod or BadParameter; the message names what is allowed.
+    """
     from worker.methods import METHODS
 
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod(f"no method named {method!r}", fix=f"use one of {', '.join(METHODS)}")
     if not isinstance(preset, str) or preset not in PRESETS:
         raise BadParameter(f"no preset named {preset!r}", fix=f"use one of {', '.join(PRESETS)}")
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    unknown = sorted(set(given) - set(OPTIONS), key=str)
+    values = {name: value for name, value in (options or {}).items() if value is not None}
+    unknown = sorted(set(values) - set(OPTIONS), key=str)
     if unknown:
         raise BadParameter(f"no option named {unknown[0]!r}", fix=f"use one of {', '.join(OPTIONS)}")
-    numbers = {name: _number(name, given[name], *allowed) for name, allowed in MODEL_OPTIONS.items() if name in given}
+    numbers = {name: _check_number(name, values[name]) for name in (*MODEL_OPTIONS, *ODDS_OPTIONS) if name in values}
     try:
         parameters = PRESETS[preset].with_options(**numbers)
     except ValueError as error:
         raise BadParameter(str(error)) from error
-    return Question(
+    return ComparisonSpec(
         index, a, b, method, preset, parameters,
-        neighbours=_whole("neighbours", given.get("neighbours", NEIGHBOURS[preset]), 1, MOST_NEIGHBOURS),
-        cap=_whole("cap", given.get("cap", CAP), 0, MOST_LISTED),
-        k=_whole("k", given["k"], 1, MOST_LISTED) if "k" in given else None,
-        candidates=_flag("candidates", given.get("candidates", False)),
-        graph=_flag("graph", given.get("graph", False)),
-        full=full, groups=groups, options=given,
+        neighbours=_check_integer("neighbours", values.get("neighbours", DEFAULT_NEIGHBOURS[preset])),
+        cap=_check_integer("cap", values.get("cap", DEFAULT_CAP)),
+        k=_check_integer("k", values["k"]) if "k" in values else None,
+        with_candidates=_check_flag("candidates", values.get("candidates", False)),
+        with_graph=_check_flag("graph", values.get("graph", False)),
+        is_full_graph=is_full_graph, groups=groups,
     )  # fmt: skip
 
 
-def _whole(name: str, value: object, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadParameter(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+def _check_integer(name: str, value: object) -> int:
+    minimum, maximum = OPTION_RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise BadParameter(f"{name} must be a whole number from {minimum:g} to {maximum:g}, not {value!r}")
     return value
 
 
-def _number(name: str, value: object, least: float, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise BadParameter(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
+def _check_number(name: str, value: object) -> float:
+    minimum, maximum = OPTION_RANGES.get(name, _ODDS_RANGE)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not minimum <= value <= maximum:
+        raise BadParameter(f"{name} must be a number from {minimum:g} to {maximum:g}, not {value!r}")
     return float(value)
 
 
-def _flag(name: str, value: object) -> bool:
+def _check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise BadParameter(f"{name} must be true or false, not {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""One subscriber thread a process: who waits for a job is woken, who remembers an index is told."""
+"""Events between processes: a subscriber thread wakes requests that wait for a job and reports changed indexes."""
 
 from __future__ import annotations
 
@@ -10,115 +10,121 @@ from dataclasses import dataclass
 
 import redis
 
-from indexer.errors import root_cause
+from indexer.errors import describe_root_cause
 from indexer.logging_setup import redact
-from worker.reaching import FIX
+from worker.redis_connection import REDIS_FIX
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Listeners:
-    """Who is told what: ``job ID`` when a job ends, ``index NAME`` when an index was written."""
+class EventListeners:
+    """Callbacks for the messages ``job ID`` (a job ended) and ``index NAME`` (an index was written)."""
 
-    job: Callable[[str], None]
-    index: Callable[[str | None], None]
+    on_job: Callable[[str], None]
+    on_index: Callable[[str | None], None]
     """None: any index may have changed."""
 
-    def hear(self, message: str) -> None:
+    def dispatch(self, message: str) -> None:
         kind, _, name = message.partition(" ")
         if kind == "job":
-            self.job(name)
+            self.on_job(name)
         elif kind == "index":
-            self.index(name)
+            self.on_index(name)
 
 
-class Subscriber:
-    """Listens on the events channel; reconnects by itself. ``connected`` says whether news arrive."""
+class EventSubscriber:
+    """A thread that listens on the events channel and reconnects by itself.
 
-    def __init__(self, client: redis.Redis, channel: str, listeners: Listeners) -> None:
+    While ``is_connected`` is False, events are lost.
+    """
+
+    def __init__(self, client: redis.Redis, channel: str, listeners: EventListeners) -> None:
         self._client = client
         self._channel = channel
         self._listeners = listeners
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="events", daemon=True)
-        self.connected = False
-        self._told = False
-        """Whether its absence was logged."""
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="events", daemon=True)
+        self.is_connected = False
+        self._is_loss_logged = False
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        self._over.set()
+        self._is_stopped.set()
         self._thread.join(timeout=5)
 
-    def _loop(self) -> None:
-        while not self._over.is_set():
+    def _run(self) -> None:
+        while not self._is_stopped.is_set():
             try:
                 self._listen()
             except (redis.RedisError, OSError) as error:
-                if not self._told:
-                    log.warning("no Redis, so no news and no new jobs (%s); %s", redact(root_cause(error)), FIX)
-                self.connected, self._told = False, True
-                self._over.wait(0.5)
+                if not self._is_loss_logged:
+                    log.warning(
+                        "no Redis, so no news and no new jobs (%s); %s", redact(describe_root_cause(error)), REDIS_FIX
+                    )
+                self.is_connected, self._is_loss_logged = False, True
+                self._is_stopped.wait(0.5)
 
     def _listen(self) -> None:
         with self._client.pubsub(ignore_subscribe_messages=True) as channel:  # type: ignore[no-untyped-call]
             channel.subscribe(self._channel)
             channel.get_message(timeout=1.0)
-            self._listeners.index(None)  # something may have changed while nobody listened
-            self.connected, self._told = True, False
-            quiet = time.monotonic()
-            while not self._over.is_set():
+            self._listeners.on_index(None)  # an index may have changed before the subscription
+            self.is_connected, self._is_loss_logged = True, False
+            last_message = time.monotonic()
+            while not self._is_stopped.is_set():
                 message = channel.get_message(timeout=0.5)
                 if message is not None:
-                    self._listeners.hear(message["data"].decode("utf-8", "surrogatepass"))
-                    quiet = time.monotonic()
-                elif time.monotonic() - quiet > 10:
-                    channel.ping()  # a connection that died without a word is noticed
-                    quiet = time.monotonic()
+                    self._listeners.dispatch(message["data"].decode("utf-8", "surrogatepass"))
+                    last_message = time.monotonic()
+                elif time.monotonic() - last_message > 10:
+                    channel.ping()  # raises on a connection that died silently
+                    last_message = time.monotonic()
 
 
-class Waiters:
-    """Threads that wait for jobs, at most so many at once."""
+class JobWaiters:
+    """Threads that wait for jobs, up to ``max_waiting`` at once.
 
-    def __init__(self, most: int, told: Callable[[int], object] = int) -> None:
-        """``told`` hears how many wait, whenever that changes."""
-        self._most = most
-        self._told = told
+    ``on_change`` is called with the number of waiting threads whenever it changes.
+    """
+
+    def __init__(self, max_waiting: int, on_change: Callable[[int], object] = int) -> None:
+        self._max_waiting = max_waiting
+        self._on_change = on_change
         self._lock = threading.Lock()
-        self._waiting: dict[str, list[threading.Event]] = {}
+        self._events: dict[str, list[threading.Event]] = {}
         self.count = 0
 
     def wake(self, id: str) -> None:
+        """Wake the threads that wait for this job."""
         with self._lock:
-            waiting = self._waiting.get(id, ())
-            for event in waiting:
+            for event in self._events.get(id, ()):
                 event.set()
 
-    def wait(self, id: str, seconds: float, ended: Callable[[], bool]) -> bool:
-        """Until ``ended()`` or the time is up. False at once when too many wait already."""
+    def wait(self, id: str, seconds: float, has_ended: Callable[[], bool]) -> bool:
+        """Wait until ``has_ended()`` or the time is up; return False at once when too many threads wait already."""
         event = threading.Event()
         with self._lock:
-            if self.count >= self._most:
+            if self.count >= self._max_waiting:
                 return False
             self.count += 1
-            self._told(self.count)
-            self._waiting.setdefault(id, []).append(event)
+            self._on_change(self.count)
+            self._events.setdefault(id, []).append(event)
         try:
             deadline = time.monotonic() + seconds
-            while not ended():
-                left = deadline - time.monotonic()
-                if left <= 0:
+            while not has_ended():
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0:
                     return True
-                event.wait(min(left, 0.5))  # look now and then: a message may be lost
+                event.wait(min(seconds_left, 0.5))  # checks now and then, since a message may be lost
                 event.clear()
             return True
         finally:
             with self._lock:
                 self.count -= 1
-                self._told(self.count)
-                self._waiting[id].remove(event)
-                if not self._waiting[id]:
-                    del self._waiting[id]
+                self._on_change(self.count)
+                self._events[id].remove(event)
+                if not self._events[id]:
+                    del self._events[id]

@@ -1,61 +1,61 @@
-"""Jobs: what is being worked on, for whom, and what came of it.
-
-    queued ──> running ──> done ──> expired
-      ^  │        │ │
-      │  │        │ └────> failed
-      │  └────────┴──────> cancelled
-      └── handed back (lease ran out, or an error worth another try)
-
-A job's id is the key of its answer, so asking twice is one job. Whoever runs a job holds a
-*token*; every later write names it and is refused once the job was handed to somebody else.
-Lost workers are counted when their lease has run out, so a job that kills its worker is seen to do so.
-"""
+"""The values that describe a job: the job itself, a new one, the right to run one, its answer or its failure."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from indexer.errors import Overloaded
-from worker.jobs.statistics import Census, Durations
 
-State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
-Kind = Literal["comparison", "explanation", "ingest"]
-Queue = Literal["interactive", "bulk"]
+JobState = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
+JobKind = Literal["comparison", "explanation", "ingest"]
+QueueName = Literal["interactive", "bulk"]
 
-OPEN: frozenset[str] = frozenset({"queued", "running"})
+QUEUES: tuple[QueueName, ...] = ("interactive", "bulk")
+OPEN_STATES: frozenset[str] = frozenset({"queued", "running"})
+WORKER_LOST = "worker-lost"
+"""Code of the failure of a job whose workers died."""
+TIME_LIMIT = "time-limit"
+"""Code of the failure of a job that ran too long."""
+
+
+def get_setting_default(name: str) -> Any:
+    """Return the default of a setting. Imports the settings when called: importing them takes 0.4 s."""
+    from indexer.settings import Settings
+
+    return Settings.model_fields[name].default
 
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """How long things may take and how much may be kept; seconds and bytes."""
+    """How long jobs may take and how much is stored; seconds and bytes."""
 
-    lease: float = 10.0
-    """A running job not renewed for this long is handed back."""
-    max_lost: int = 3
-    """A job that was running when its worker was lost, so often, is set aside."""
-    max_tries: int = 6
-    """How often a job is tried that meets an error which may pass: for half a minute, later each time."""
-    resend: float = 15.0
-    """A job queued this long is announced again (its message may be lost); doubles each time."""
-    answer_ttl: float = 86_400.0
-    tombstone: float = 86_400.0
+    lease_seconds: float = 10.0
+    """A running job whose lease was not renewed for this long is queued again."""
+    max_lost_workers: int = 3
+    """A job that was running when this many workers were lost is given up."""
+    max_attempts: int = 6
+    """Attempts at a job that meets a temporary error: for half a minute, with growing pauses."""
+    resend_seconds: float = 15.0
+    """A job queued for this long is announced again (its message may be lost); doubles each time."""
+    answer_ttl: float = field(default_factory=partial(get_setting_default, "answer_ttl_seconds"))
+    tombstone_ttl: float = 86_400.0
     """How long an expired, failed or cancelled job is remembered."""
-    failed_hold: float = 60.0
-    """A lasting failure is the answer to the same question for this long."""
-    max_bytes: int = 256 * 2**20
-    """Answers kept in all; the least recently read go first."""
-    max_open: int = 1000
+    failure_ttl: float = 60.0
+    """For this long a permanent failure is returned instead of running the same job again."""
+    max_answer_bytes: int = field(default_factory=partial(get_setting_default, "answers_bytes"))
+    """Bytes of all stored answers; the least recently read are removed first."""
+    max_open_jobs: int = field(default_factory=partial(get_setting_default, "max_queue"))
     """Jobs queued or running; more are refused."""
-    max_per_caller: int = 0
-    """The same for each caller; 0: no limit of its own."""
+    max_jobs_per_caller: int = field(default_factory=partial(get_setting_default, "max_jobs_per_caller"))
+    """Jobs queued or running for one caller; 0: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a job failed: the same words a direct error would have used."""
+    """Why a job failed, in the code and words of a direct error."""
 
     code: str
     detail: str
@@ -70,149 +70,76 @@ class Failure:
         return cls(str(value["code"]), str(value["detail"]), int(value["status"]), bool(value["retryable"]))
 
 
-WORKER_LOST = "worker-lost"
-TIME_LIMIT = "time-limit"
-
-
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A finished answer as it is served, and the acl of each document it names."""
+class StoredAnswer:
+    """A finished answer as it is sent, and the acl of each document it names."""
 
     body: bytes
     acls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Document id -> groups that may read it."""
     index: str = ""
-    """Where those documents are."""
-    stored: float = 0.0
-    """Seconds since 1970 by the store's clock."""
-    expires: float = 0.0
-    eyes: str = ""
-    """For whom it was made (``callers.eyes_of``), as the store tells it."""
+    """The index of those documents."""
+    stored_at: float = 0.0
+    """Seconds since 1970 by the store's clock; set by the store."""
+    expires_at: float = 0.0
+    """Seconds since 1970 by the store's clock; set by the store."""
+    access_key: str = ""
+    """The index and groups it was made for (``access.make_access_key``); set by the store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
+    """A job as the store knows it."""
+
     id: str
-    kind: Kind
-    state: State
+    kind: JobKind
+    state: JobState
     progress: float = 0.0
+    """From 0 to 1."""
     message: str = ""
     attempts: int = 0
-    queue: Queue = "interactive"
-    rights: str = "*"
-    """Whose eyes it was made for (see ``callers.eyes_of``)."""
+    queue: QueueName = "interactive"
+    access_key: str = "*"
+    """The index and groups it was made for (``access.make_access_key``)."""
     failure: Failure | None = None
-    answer: Answer | None = None
+    answer: StoredAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
+    """A job to be submitted. Its id is derived from its content, so submitting it twice makes one job."""
+
     id: str
-    kind: Kind
-    question: str
-    """JSON: all a worker needs to know."""
+    kind: JobKind
+    payload: str
+    """JSON (``payloads``): all that a worker needs to know."""
     caller: str
-    queue: Queue = "interactive"
-    rights: str = "*"
+    queue: QueueName = "interactive"
+    access_key: str = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to run a job: handed out by ``start``, void once the job was handed back."""
+    """The right to run a job: returned by ``JobStore.start``, void once the job was queued again or closed."""
 
     id: str
     token: int
-    kind: Kind
-    question: str
+    """Changes whenever the job gets another owner; a write with an old token is refused."""
+    kind: JobKind
+    payload: str
     attempts: int
-    rights: str = "*"
-    cursor: int = 0
-    """Which piece of a job done in pieces is next."""
+    access_key: str = "*"
+    next_chunk: int = 0
+    """The number of the next chunk of a job that is done in chunks."""
 
 
-def overloaded() -> Overloaded:
+def queue_full_error() -> Overloaded:
     return Overloaded("too many jobs are queued", fix="ask again later")
 
 
-def too_many(most: int) -> Overloaded:
-    return Overloaded(f"more than {most} jobs of yours are queued or running", fix="wait for some of them")
+def caller_limit_error(max_jobs: int) -> Overloaded:
+    return Overloaded(f"more than {max_jobs} jobs of yours are queued or running", fix="wait for some of them")
 
 
-def lost_too_often(times: int) -> Failure:
+def worker_lost_failure(times: int) -> Failure:
     return Failure(WORKER_LOST, f"the worker was lost {times} times while running this job; it is set aside")
-
-
-class JobStore(ABC):
-    """Where jobs live. Every method is one atomic step; any process may call any of them."""
-
-    limits: JobLimits
-
-    @abstractmethod
-    def submit(self, new: NewJob) -> bool:
-        """Enter the job unless its answer is there or it is under way; then only join it.
-        True when it was entered and must be announced to the workers. Raises Overloaded."""
-
-    @abstractmethod
-    def get(self, id: str) -> Job | None:
-        """The job, its answer included once it is done; None if it was never heard of."""
-
-    @abstractmethod
-    def parts(self, id: str) -> dict[str, bytes]:
-        """The parts of an open job's answer that are ready, by name."""
-
-    @abstractmethod
-    def question(self, id: str) -> str | None:
-        """What an open job is asked; None once it is over."""
-
-    @abstractmethod
-    def detach(self, id: str, caller: str) -> Job | None:
-        """The caller no longer waits; an open job nobody waits for is cancelled."""
-
-    @abstractmethod
-    def put(self, new: NewJob, answer: Answer) -> None:
-        """Store an answer that came as a by-product of another job."""
-
-    @abstractmethod
-    def start(self, id: str, owner: str) -> Claim | None:
-        """Take a queued job; None when there is nothing to do (done, taken, gone)."""
-
-    @abstractmethod
-    def renew(self, claim: Claim) -> bool:
-        """Extend the lease. False: stop, the job was cancelled or belongs to another now."""
-
-    @abstractmethod
-    def progress(self, claim: Claim, share: float, message: str) -> bool:
-        """Say how far it is; renews as well, with the same answer."""
-
-    @abstractmethod
-    def part(self, claim: Claim, name: str, body: bytes) -> bool: ...
-
-    @abstractmethod
-    def finish(self, claim: Claim, answer: Answer) -> bool: ...
-
-    @abstractmethod
-    def fail(self, claim: Claim, failure: Failure) -> bool: ...
-
-    @abstractmethod
-    def drop(self, claim: Claim) -> bool:
-        """The worker gave up because nobody waits any more."""
-
-    @abstractmethod
-    def hand_back(self, claim: Claim, delay: float, cursor: int | None = None) -> bool:
-        """Queue it again after ``delay`` seconds. With a cursor: that much is done, the attempts
-        start over, and the caller announces the job itself when there is no delay."""
-
-    @abstractmethod
-    def reap(self) -> list[tuple[str, Queue]]:
-        """Hand back what lost its worker; the jobs to announce (again)."""
-
-    @abstractmethod
-    def census(self) -> Census:
-        """What there is to do and what came of what was done."""
-
-    @abstractmethod
-    def waited(self, durations: Durations) -> None:
-        """Add what a worker waited for Elasticsearch."""
-
-    @abstractmethod
-    def ping(self) -> None:
-        """Raise StoreUnavailable when the store cannot be reached."""

@@ -1,4 +1,4 @@
-"""The job store of one process: what ``serve --inline`` uses. Same behaviour as the Redis one."""
+"""The job store of one process, for ``serve --inline``; behaves like the Redis store."""
 
 from __future__ import annotations
 
@@ -9,119 +9,120 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from worker.jobs.job import (
-    OPEN,
-    Answer,
+    OPEN_STATES,
     Claim,
     Failure,
     Job,
     JobLimits,
-    JobStore,
     NewJob,
-    Queue,
-    lost_too_often,
-    overloaded,
-    too_many,
+    QueueName,
+    StoredAnswer,
+    caller_limit_error,
+    queue_full_error,
+    worker_lost_failure,
 )
-from worker.jobs.statistics import Census, Durations
+from worker.jobs.statistics import Durations, JobStatistics
+from worker.jobs.store import JobStore
 
 
 @dataclass
 class _Record:
     job: Job
-    question: str
+    payload: str
     callers: set[str] = field(default_factory=set)
     token: int = 0
-    due: float = 0.0
+    due_at: float = 0.0
+    """When the lease runs out, or the job must be announced again."""
     resends: int = 0
-    lost: int = 0
-    cursor: int = 0
-    cancel: bool = False
+    lost_workers: int = 0
+    next_chunk: int = 0
+    is_cancelled: bool = False
     retry_at: float = 0.0
-    forget: float = 0.0
+    """Until then a permanent failure is the answer."""
+    forget_at: float = 0.0
     queued_at: float = 0.0
-    """When it last came into its queue."""
+    """When it was last queued."""
     moved_at: float = 0.0
-    """When it was handed in or last finished a piece."""
+    """When it was submitted or last finished a chunk."""
     parts: dict[str, bytes] = field(default_factory=dict)
 
 
-class MemoryJobs(JobStore):
+class MemoryJobStore(JobStore):
+    """Jobs in dictionaries under one lock; ``on_change`` is called with the id of each job that ends."""
+
     def __init__(self, limits: JobLimits | None = None, on_change: Callable[[str], None] | None = None) -> None:
         self.limits = limits or JobLimits()
         self._on_change = on_change or (lambda id: None)
         self._lock = threading.Lock()
         self._records: dict[str, _Record] = {}
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._answers: OrderedDict[str, StoredAnswer] = OrderedDict()
         self._bytes = 0
-        self._swept = 0.0
+        self._last_sweep = 0.0
         self._ended: Counter[tuple[str, str]] = Counter()
 
     def submit(self, new: NewJob) -> bool:
         with self._lock:
-            self._sweep()
+            self._remove_expired()
             now = time.time()
             record = self._records.get(new.id)
             if record is not None:
                 state = record.job.state
-                if state in OPEN:
+                if state in OPEN_STATES:
                     record.callers.add(new.caller)
-                    record.cancel = False
+                    record.is_cancelled = False
                     return False
                 answer = self._answers.get(new.id)
-                if state == "done" and answer is not None and answer.expires > now:
+                if state == "done" and answer is not None and answer.expires_at > now:
                     return False
                 if state == "failed" and record.retry_at > now:
                     return False
-            if sum(one.job.state in OPEN for one in self._records.values()) >= self.limits.max_open:
-                raise overloaded()
-            most = self.limits.max_per_caller
-            if most and self._open_of(new.caller) >= most:
-                raise too_many(most)
-            fresh = _Record(Job(new.id, new.kind, "queued", queue=new.queue, rights=new.rights), new.question)
+            if sum(record.job.state in OPEN_STATES for record in self._records.values()) >= self.limits.max_open_jobs:
+                raise queue_full_error()
+            max_jobs = self.limits.max_jobs_per_caller
+            if max_jobs and self._count_open_jobs(new.caller) >= max_jobs:
+                raise caller_limit_error(max_jobs)
+            fresh = _Record(Job(new.id, new.kind, "queued", queue=new.queue, access_key=new.access_key), new.payload)
             fresh.token = record.token + 1 if record else 1
             fresh.queued_at = fresh.moved_at = now
-            fresh.callers, fresh.due = {new.caller}, now + self.limits.resend
-            fresh.forget = now + self.limits.answer_ttl + self.limits.tombstone
+            fresh.callers, fresh.due_at = {new.caller}, now + self.limits.resend_seconds
+            fresh.forget_at = now + self.limits.answer_ttl + self.limits.tombstone_ttl
             self._records[new.id] = fresh
             return True
 
-    def _open_of(self, caller: str) -> int:
-        return sum(one.job.state in OPEN and caller in one.callers for one in self._records.values())
-
     def get(self, id: str) -> Job | None:
         with self._lock:
-            self._sweep()
-            return self._seen(id)
+            self._remove_expired()
+            return self._get_job(id)
 
-    def parts(self, id: str) -> dict[str, bytes]:
+    def get_parts(self, id: str) -> dict[str, bytes]:
         with self._lock:
             record = self._records.get(id)
             return dict(record.parts) if record else {}
 
-    def question(self, id: str) -> str | None:
+    def get_payload(self, id: str) -> str | None:
         with self._lock:
             record = self._records.get(id)
-            return record.question if record and record.job.state in OPEN else None
+            return record.payload if record and record.job.state in OPEN_STATES else None
 
-    def detach(self, id: str, caller: str) -> Job | None:
+    def leave(self, id: str, caller: str) -> Job | None:
         with self._lock:
             record = self._records.get(id)
             if record is not None and caller in record.callers:
                 record.callers.discard(caller)
                 if not record.callers and record.job.state == "queued":
-                    self._close(record, "cancelled")
+                    self._close_record(record, "cancelled")
                 elif not record.callers:
-                    record.cancel = True
-            return self._seen(id)
+                    record.is_cancelled = True
+            return self._get_job(id)
 
-    def put(self, new: NewJob, answer: Answer) -> None:
+    def put_answer(self, new: NewJob, answer: StoredAnswer) -> None:
         with self._lock:
             record = self._records.get(new.id)
             token = record.token + 1 if record else 1
-            record = _Record(Job(new.id, new.kind, "running", queue=new.queue, rights=new.rights), new.question)
+            record = _Record(Job(new.id, new.kind, "running", queue=new.queue, access_key=new.access_key), new.payload)
             record.token = token
             self._records[new.id] = record
-            self._keep(record, answer)
+            self._store_answer(record, answer)
         self._on_change(new.id)
 
     def start(self, id: str, owner: str) -> Claim | None:
@@ -131,167 +132,176 @@ class MemoryJobs(JobStore):
                 return None
             record.token += 1
             record.job = replace(record.job, state="running", attempts=record.job.attempts + 1)
-            record.due, record.resends = time.time() + self.limits.lease, 0
+            record.due_at, record.resends = time.time() + self.limits.lease_seconds, 0
             job = record.job
-            return Claim(id, record.token, job.kind, record.question, job.attempts, job.rights, record.cursor)
+            return Claim(id, record.token, job.kind, record.payload, job.attempts, job.access_key, record.next_chunk)
 
     def renew(self, claim: Claim) -> bool:
         with self._lock:
-            record = self._held(claim)
-            if record is None or record.cancel:
+            record = self._find_claimed(claim)
+            if record is None or record.is_cancelled:
                 return False
-            record.due = time.time() + self.limits.lease
+            record.due_at = time.time() + self.limits.lease_seconds
             return True
 
-    def progress(self, claim: Claim, share: float, message: str) -> bool:
+    def report_progress(self, claim: Claim, share: float, message: str) -> bool:
         with self._lock:
-            record = self._held(claim)
-            if record is None or record.cancel:
+            record = self._find_claimed(claim)
+            if record is None or record.is_cancelled:
                 return False
             record.job = replace(record.job, progress=share, message=message)
-            record.due = time.time() + self.limits.lease
+            record.due_at = time.time() + self.limits.lease_seconds
             return True
 
-    def part(self, claim: Claim, name: str, body: bytes) -> bool:
+    def put_part(self, claim: Claim, name: str, body: bytes) -> bool:
         with self._lock:
-            record = self._held(claim)
+            record = self._find_claimed(claim)
             if record is not None:
                 record.parts[name] = body
             return record is not None
 
-    def finish(self, claim: Claim, answer: Answer) -> bool:
+    def finish(self, claim: Claim, answer: StoredAnswer) -> bool:
         with self._lock:
-            record = self._held(claim)
+            record = self._find_claimed(claim)
             if record is not None:
-                self._keep(record, answer)
-        return self._told(claim, record)
+                self._store_answer(record, answer)
+        return self._notify(claim, record)
 
     def fail(self, claim: Claim, failure: Failure) -> bool:
         with self._lock:
-            record = self._held(claim)
+            record = self._find_claimed(claim)
             if record is not None:
-                self._close(record, "failed", failure)
-        return self._told(claim, record)
+                self._close_record(record, "failed", failure)
+        return self._notify(claim, record)
 
-    def drop(self, claim: Claim) -> bool:
+    def cancel(self, claim: Claim) -> bool:
         with self._lock:
-            record = self._held(claim)
+            record = self._find_claimed(claim)
             if record is not None:
-                self._close(record, "cancelled")
-        return self._told(claim, record)
+                self._close_record(record, "cancelled")
+        return self._notify(claim, record)
 
-    def hand_back(self, claim: Claim, delay: float, cursor: int | None = None) -> bool:
+    def requeue(self, claim: Claim, delay: float, next_chunk: int | None = None) -> bool:
         with self._lock:
-            record = self._held(claim)
+            record = self._find_claimed(claim)
             if record is None:
                 return False
-            attempts = record.job.attempts if cursor is None else 0
+            attempts = record.job.attempts if next_chunk is None else 0
             record.job = replace(record.job, state="queued", attempts=attempts)
             record.queued_at = time.time()
-            if cursor is not None:
-                if cursor > record.cursor:
+            if next_chunk is not None:
+                if next_chunk > record.next_chunk:
                     record.moved_at = record.queued_at
-                record.cursor, record.lost = cursor, 0
+                record.next_chunk, record.lost_workers = next_chunk, 0
             record.token += 1
-            record.due = record.queued_at + (delay or self.limits.resend)
+            record.due_at = record.queued_at + (delay or self.limits.resend_seconds)
             return True
 
-    def reap(self) -> list[tuple[str, Queue]]:
-        again: list[tuple[str, Queue]] = []
+    def reap(self) -> list[tuple[str, QueueName]]:
+        to_announce: list[tuple[str, QueueName]] = []
         with self._lock:
             now = time.time()
             for id, record in self._records.items():
-                if record.job.state not in OPEN or record.due > now:
+                if record.job.state not in OPEN_STATES or record.due_at > now:
                     continue
                 if record.job.state == "running":
                     record.token += 1
-                    if record.cancel:
-                        self._close(record, "cancelled")
+                    if record.is_cancelled:
+                        self._close_record(record, "cancelled")
                         continue
-                    record.lost += 1
-                    if record.lost >= self.limits.max_lost:
-                        self._close(record, "failed", lost_too_often(record.lost))
+                    record.lost_workers += 1
+                    if record.lost_workers >= self.limits.max_lost_workers:
+                        self._close_record(record, "failed", worker_lost_failure(record.lost_workers))
                         continue
                     record.job, record.queued_at = replace(record.job, state="queued"), now
                 record.resends += 1
-                record.due = now + self.limits.resend * 2 ** min(record.resends, 10)
-                again.append((id, record.job.queue))
-        return again
+                record.due_at = now + self.limits.resend_seconds * 2 ** min(record.resends, 10)
+                to_announce.append((id, record.job.queue))
+        return to_announce
 
-    def hold(self, lock: str, holder: str, seconds: float) -> bool:
-        """There is nobody else in this process."""
+    def acquire_lock(self, lock: str, holder: str, seconds: float) -> bool:
+        """Return True: no other process uses this store."""
         return True
 
-    def census(self) -> Census:
+    def get_statistics(self) -> JobStatistics:
         with self._lock:
             now = time.time()
-            opened = [record for record in self._records.values() if record.job.state in OPEN]
-            jobs: Counter[tuple[str, str]] = Counter((record.job.queue, record.job.state) for record in opened)
+            records = [record for record in self._records.values() if record.job.state in OPEN_STATES]
+            open_jobs: Counter[tuple[str, str]] = Counter((record.job.queue, record.job.state) for record in records)
             oldest: dict[str, float] = {}
-            standstill: dict[str, float] = {}
-            for record in opened:
+            stalled: dict[str, float] = {}
+            for record in records:
                 queue = record.job.queue
-                standstill[queue] = max(standstill.get(queue, 0.0), now - record.moved_at)
+                stalled[queue] = max(stalled.get(queue, 0.0), now - record.moved_at)
                 if record.job.state == "queued":
                     oldest[queue] = max(oldest.get(queue, 0.0), now - record.queued_at)
-            return Census(jobs, oldest, dict(self._ended), True, standstill)
+            return JobStatistics(open_jobs, oldest, dict(self._ended), True, stalled)
 
-    def waited(self, durations: Durations) -> None:
-        """The only process there is counts for itself."""
+    def record_durations(self, durations: Durations) -> None:
+        """Do nothing: the web process exports the durations of its own requests."""
 
     def ping(self) -> None:
         return None
 
-    def _held(self, claim: Claim) -> _Record | None:
+    def _count_open_jobs(self, caller: str) -> int:
+        records = self._records.values()
+        return sum(record.job.state in OPEN_STATES and caller in record.callers for record in records)
+
+    def _find_claimed(self, claim: Claim) -> _Record | None:
         record = self._records.get(claim.id)
         return record if record and record.token == claim.token and record.job.state == "running" else None
 
-    def _told(self, claim: Claim, record: _Record | None) -> bool:
+    def _notify(self, claim: Claim, record: _Record | None) -> bool:
+        """Report the end of a job whose claim was valid (a record was found); return whether it was."""
         if record is not None:
             self._on_change(claim.id)
         return record is not None
 
-    def _close(self, record: _Record, state: str, failure: Failure | None = None) -> None:
+    def _close_record(self, record: _Record, state: str, failure: Failure | None = None) -> None:
         now = time.time()
         record.job = replace(record.job, state=state, failure=failure)  # type: ignore[arg-type]
         self._ended[state, failure.code if failure else ""] += 1
-        record.forget = now + self.limits.tombstone
+        record.forget_at = now + self.limits.tombstone_ttl
         if failure is not None and not failure.retryable:
-            record.retry_at = now + self.limits.failed_hold
+            record.retry_at = now + self.limits.failure_ttl
 
-    def _keep(self, record: _Record, answer: Answer) -> None:
+    def _store_answer(self, record: _Record, answer: StoredAnswer) -> None:
         now = time.time()
         record.job = replace(record.job, state="done", progress=1.0)
         self._ended["done", ""] += 1
-        record.forget = now + self.limits.answer_ttl + self.limits.tombstone
-        record.parts, record.question = {}, ""
-        self._forget_answer(record.job.id)
-        self._answers[record.job.id] = replace(answer, stored=now, expires=now + self.limits.answer_ttl)
+        record.forget_at = now + self.limits.answer_ttl + self.limits.tombstone_ttl
+        record.parts, record.payload = {}, ""
+        self._remove_answer(record.job.id)
+        self._answers[record.job.id] = replace(answer, stored_at=now, expires_at=now + self.limits.answer_ttl)
         self._bytes += len(answer.body)
-        while self._bytes > self.limits.max_bytes and self._answers:
-            self._forget_answer(next(iter(self._answers)))
+        while self._bytes > self.limits.max_answer_bytes and self._answers:
+            self._remove_answer(next(iter(self._answers)))
 
-    def _forget_answer(self, id: str) -> None:
+    def _remove_answer(self, id: str) -> None:
         answer = self._answers.pop(id, None)
         if answer is not None:
             self._bytes -= len(answer.body)
 
-    def _seen(self, id: str) -> Job | None:
+    def _get_job(self, id: str) -> Job | None:
         record = self._records.get(id)
         if record is None or record.job.state != "done":
             return record.job if record else None
         answer = self._answers.get(id)
-        if answer is None or answer.expires <= time.time():
+        if answer is None or answer.expires_at <= time.time():
             return replace(record.job, state="expired")
         self._answers.move_to_end(id)
-        return replace(record.job, answer=replace(answer, eyes=record.job.rights))
+        return replace(record.job, answer=replace(answer, access_key=record.job.access_key))
 
-    def _sweep(self) -> None:
+    def _remove_expired(self) -> None:
         now = time.time()
-        if now < self._swept + 1.0:
+        if now < self._last_sweep + 1.0:
             return
-        self._swept = now
-        for id in [id for id, answer in self._answers.items() if answer.expires <= now]:
-            self._forget_answer(id)
-        for id in [id for id, record in self._records.items() if record.forget <= now and record.job.state not in OPEN]:
+        self._last_sweep = now
+        for id in [id for id, answer in self._answers.items() if answer.expires_at <= now]:
+            self._remove_answer(id)
+        for id in [
+            id
+            for id, record in self._records.items()
+            if record.forget_at <= now and record.job.state not in OPEN_STATES
+        ]:
             del self._records[id]

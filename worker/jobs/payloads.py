@@ -1,4 +1,4 @@
-"""Questions as they are asked: plain values that travel to a worker."""
+"""Payloads of jobs: the requests of callers as JSON that a worker reads."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from indexer.engines.base import Groups
+from indexer.engines.search_types import Groups
 from worker.explain.side import Side
-from worker.explain.spec import ALGORITHM, Question, ask
+from worker.explain.spec import ALGORITHM_VERSION, ComparisonSpec, make_spec
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One comparison, as a caller with these groups asks for it."""
+class ComparisonRequest:
+    """A request for one comparison, by a caller with these groups."""
 
     index: str
     a: Side
@@ -25,9 +25,9 @@ class Asked:
     options: Mapping[str, Any] = field(default_factory=dict)
     groups: Groups = None
 
-    def question(self) -> Question:
-        """Validated, with its parameters resolved."""
-        return ask(
+    def build_spec(self) -> ComparisonSpec:
+        """Return the checked specification; raise what is wrong with the request."""
+        return make_spec(
             self.index, self.a, self.b, method=self.method, preset=self.preset, options=self.options, groups=self.groups
         )
 
@@ -41,13 +41,13 @@ class Asked:
                 "preset": self.preset,
                 "options": dict(self.options),
                 "groups": None if self.groups is None else sorted(self.groups),
-                "algorithm": ALGORITHM,
+                "algorithm": ALGORITHM_VERSION,
             }
         )
 
     @classmethod
-    def from_json(cls, written: str) -> Asked:
-        value = json.loads(written)
+    def from_json(cls, text: str) -> ComparisonRequest:
+        value = json.loads(text)
         groups = None if value["groups"] is None else frozenset(value["groups"])
         return cls(
             value["index"],
@@ -61,11 +61,12 @@ class Asked:
 
 
 Against = Literal["query", "page", "document", "above"]
+"""What each hit of a page is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPage:
-    """A whole results page: each hit against the query, the rest of the page, a document or the hit above it."""
+class PageRequest:
+    """A request for a results page: each hit against the query, the other hits, a document or the hit above it."""
 
     index: str
     hits: tuple[str, ...]
@@ -74,32 +75,32 @@ class AskedPage:
     document: str | None = None
     groups: Groups = None
 
-    def pairs(self) -> list[tuple[str, Asked]]:
-        """Each hit (side a) with the comparison that explains it; the first hit has none above it."""
-        out = []
+    def list_comparisons(self) -> list[tuple[str, ComparisonRequest]]:
+        """Return each hit (side a) with the comparison that explains it; the first hit has none above it."""
+        comparisons = []
         for position, hit in enumerate(self.hits):
-            other = self._other(position)
-            if other is not None:
-                out.append((hit, Asked(self.index, Side.document(hit), other, groups=self.groups)))
-        return out
+            b = self._make_side_b(position)
+            if b is not None:
+                comparisons.append((hit, ComparisonRequest(self.index, Side.from_id(hit), b, groups=self.groups)))
+        return comparisons
 
-    def _other(self, position: int) -> Side | None:
+    def _make_side_b(self, position: int) -> Side | None:
         if self.against == "query":
             return Side.from_json({"query": self.query})
         if self.against == "document":
             return Side.from_json({"id": self.document})
         if self.against == "above":
-            return Side.document(self.hits[position - 1]) if position else None
-        rest = [hit for at, hit in enumerate(self.hits) if at != position]
-        return Side.from_json({"ids": rest}) if rest else None
+            return Side.from_id(self.hits[position - 1]) if position else None
+        other_hits = [hit for n, hit in enumerate(self.hits) if n != position]
+        return Side.from_json({"ids": other_hits}) if other_hits else None
 
-    def ids(self) -> list[str]:
+    def list_document_ids(self) -> list[str]:
         return [*self.hits, self.document] if self.document is not None else list(self.hits)
 
-    def key(self, epoch: str, versions: Mapping[str, str]) -> str:
-        """The id of the answer: asking twice is one job."""
-        seen = [ALGORITHM, self.to_json(), epoch, sorted(versions.items())]
-        return "p" + hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:31]
+    def compute_answer_id(self, epoch: str, versions: Mapping[str, str]) -> str:
+        """Return the id of the answer, which is the id of the job: equal requests make one job."""
+        content = [ALGORITHM_VERSION, self.to_json(), epoch, sorted(versions.items())]
+        return "p" + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:31]
 
     def to_json(self) -> str:
         return json.dumps(
@@ -110,28 +111,28 @@ class AskedPage:
                 "query": self.query,
                 "document": self.document,
                 "groups": None if self.groups is None else sorted(self.groups),
-                "algorithm": ALGORITHM,
+                "algorithm": ALGORITHM_VERSION,
             }
         )
 
     @classmethod
-    def from_json(cls, written: str) -> AskedPage:
-        value = json.loads(written)
+    def from_json(cls, text: str) -> PageRequest:
+        value = json.loads(text)
         groups = None if value["groups"] is None else frozenset(value["groups"])
         return cls(value["index"], tuple(value["hits"]), value["against"], value["query"], value["document"], groups)
 
 
-def algorithm_of(written: str) -> int:
-    """The version of the method that a question was asked of; 0 where it does not say."""
-    return int(json.loads(written).get("algorithm", 0))
+def read_algorithm_version(payload: str) -> int:
+    """Return the version of the algorithm that a payload was written for; 0 if it names none."""
+    return int(json.loads(payload).get("algorithm", 0))
 
 
-def part_id(page: str, position: int) -> str:
-    """The id of one hit's comparison: it can be asked for like any other."""
+def make_part_id(page: str, position: int) -> str:
+    """Return the id of one hit's comparison, under which it can be fetched like any other."""
     return f"{page}.{position}"
 
 
-def page_of(id: str) -> tuple[str, int] | None:
-    """The page and the position an id names, if it names one."""
+def parse_part_id(id: str) -> tuple[str, int] | None:
+    """Return the page and the position of the hit if this is the id of a hit's comparison."""
     page, dot, position = id.partition(".")
     return (page, int(position)) if dot and position.isdecimal() and len(position) < 5 else None

@@ -1,61 +1,52 @@
-"""The job store in Redis or Valkey, shared by every web and worker process."""
+"""The job store in Redis or Valkey, shared by all web and worker processes.
+
+Celery only carries messages. Its result backends were not enough: they do not join equal requests to one job, refuse
+the late writes of a worker that was given up, count the workers a job has killed, find lost messages, or bound the
+bytes of stored answers. Each of these has to be decided and written in one step, hence the Lua scripts.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
-from indexer.errors import StoreUnavailable
 from indexer.indexing.notifications import KEY_PREFIX
 from worker.jobs import redis_scripts
 from worker.jobs.job import (
     WORKER_LOST,
-    Answer,
     Claim,
     Failure,
     Job,
+    JobKind,
     JobLimits,
-    JobStore,
-    Kind,
+    JobState,
     NewJob,
-    Queue,
-    State,
-    lost_too_often,
-    overloaded,
-    too_many,
+    QueueName,
+    StoredAnswer,
+    caller_limit_error,
+    queue_full_error,
+    worker_lost_failure,
 )
-from worker.jobs.statistics import Census, Durations
+from worker.jobs.statistics import Durations, JobStatistics
+from worker.jobs.store import JobStore
 from worker.json_bytes import dumps, loads
+from worker.redis_connection import call_redis
 
-_AT_ONCE = 100
-_COUNTED = 5000
-"""Open jobs that a census looks at; a queue is longer only where max_queue says so."""
-_FIELDS = ("kind", "state", "progress", "message", "attempts", "queue", "rights", "failure")
-
-T = TypeVar("T")
-
-
-def connect(url: str, *, timeout: float = 2.0, connections: int = 64) -> redis.Redis:
-    """A client whose every wait is bounded: a dead server is an error within ``timeout`` seconds."""
-    pool = redis.BlockingConnectionPool.from_url(
-        url,
-        max_connections=connections,
-        timeout=timeout,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        health_check_interval=30,
-        retry=Retry(NoBackoff(), 1),
-    )
-    return redis.Redis.from_pool(pool)  # the client owns the pool, so closing it closes all
+_MAX_REAPED = 100
+"""Jobs that one call of ``reap`` looks at."""
+_MAX_COUNTED = 5000
+"""Open jobs that the statistics look at; a queue is longer only where max_queue is set higher."""
+_JOB_FIELDS = ("kind", "state", "progress", "message", "attempts", "queue", "rights", "failure")
+"""Fields of the job's hash in the order in which the script ``get`` returns them; ``rights`` is the access key."""
 
 
-class RedisJobs(JobStore):
+class RedisJobStore(JobStore):
+    """Jobs in Redis, under a prefix before every key."""
+
     def __init__(self, client: redis.Redis, limits: JobLimits | None = None, prefix: str = KEY_PREFIX) -> None:
         self.client = client
         self.limits = limits or JobLimits()
@@ -63,174 +54,173 @@ class RedisJobs(JobStore):
         self._scripts: dict[str, Any] = {}
 
     def submit(self, new: NewJob) -> bool:
-        remember = self.limits.answer_ttl + self.limits.tombstone
-        entered = self._run(
-            redis_scripts.SUBMIT, new.id, new.kind, new.question, new.queue, new.caller, new.rights,
-            self.limits.resend, remember, self.limits.max_open, self.limits.max_per_caller,
+        limits = self.limits
+        outcome = self._run_script(
+            redis_scripts.SUBMIT, new.id, new.kind, new.payload, new.queue, new.caller, new.access_key,
+            limits.resend_seconds, limits.answer_ttl + limits.tombstone_ttl,
+            limits.max_open_jobs, limits.max_jobs_per_caller,
         )  # fmt: skip
-        if entered == -1:
-            raise overloaded()
-        if entered == -2:
-            raise too_many(self.limits.max_per_caller)
-        return bool(entered)
+        if outcome == -1:
+            raise queue_full_error()
+        if outcome == -2:
+            raise caller_limit_error(limits.max_jobs_per_caller)
+        return bool(outcome)
 
     def get(self, id: str) -> Job | None:
-        found = self._run(redis_scripts.GET, id)
-        if found is None:
+        reply = self._run_script(redis_scripts.GET, id)
+        if reply is None:
             return None
-        fields, answer = found
-        return _job(id, dict(zip(_FIELDS, fields, strict=True)), _answer(answer) if answer[0] is not None else None)
+        fields, answer = reply
+        stored = _parse_answer(answer) if answer[0] is not None else None
+        return _parse_job(id, dict(zip(_JOB_FIELDS, fields, strict=True)), stored)
 
-    def parts(self, id: str) -> dict[str, bytes]:
-        found = guarded(lambda: cast("dict[bytes, bytes]", self.client.hgetall(self._key("parts", id))))
-        return {name.decode("utf-8", "surrogatepass"): body for name, body in found.items()}
+    def get_parts(self, id: str) -> dict[str, bytes]:
+        parts = call_redis(lambda: cast("dict[bytes, bytes]", self.client.hgetall(self._make_key("parts", id))))
+        return {name.decode("utf-8", "surrogatepass"): body for name, body in parts.items()}
 
-    def question(self, id: str) -> str | None:
-        found = guarded(lambda: cast("bytes | None", self.client.hget(self._key("job", id), "question")))
-        return found.decode("utf-8", "surrogatepass") if found is not None else None
+    def get_payload(self, id: str) -> str | None:
+        payload = call_redis(lambda: cast("bytes | None", self.client.hget(self._make_key("job", id), "question")))
+        return payload.decode("utf-8", "surrogatepass") if payload is not None else None
 
-    def detach(self, id: str, caller: str) -> Job | None:
-        self._run(redis_scripts.DETACH, id, caller, self.limits.tombstone)
+    def leave(self, id: str, caller: str) -> Job | None:
+        self._run_script(redis_scripts.LEAVE, id, caller, self.limits.tombstone_ttl)
         return self.get(id)
 
-    def put(self, new: NewJob, answer: Answer) -> None:
-        self._run(redis_scripts.PUT, new.id, new.kind, new.queue, new.rights, *self._kept(answer))
+    def put_answer(self, new: NewJob, answer: StoredAnswer) -> None:
+        arguments = self._make_answer_arguments(answer)
+        self._run_script(redis_scripts.PUT_ANSWER, new.id, new.kind, new.queue, new.access_key, *arguments)
 
     def start(self, id: str, owner: str) -> Claim | None:
-        found = self._run(redis_scripts.START, id, owner, self.limits.lease)
-        if found is None:
+        reply = self._run_script(redis_scripts.START, id, owner, self.limits.lease_seconds)
+        if reply is None:
             return None
-        token, attempts, kind, question, rights, cursor = found
+        token, attempts, kind, payload, access_key, next_chunk = reply
         return Claim(
-            id, int(token), cast("Kind", kind.decode()), question.decode("utf-8", "surrogatepass"), int(attempts),
-            rights.decode("utf-8", "surrogatepass"), int(cursor),
+            id, int(token), cast("JobKind", kind.decode()), payload.decode("utf-8", "surrogatepass"), int(attempts),
+            access_key.decode("utf-8", "surrogatepass"), int(next_chunk),
         )  # fmt: skip
 
     def renew(self, claim: Claim) -> bool:
-        return self._yes(redis_scripts.RENEW, claim.id, claim.token, self.limits.lease)
+        return self._run_claimed(redis_scripts.RENEW, claim, self.limits.lease_seconds)
 
-    def progress(self, claim: Claim, share: float, message: str) -> bool:
-        return self._yes(redis_scripts.RENEW, claim.id, claim.token, self.limits.lease, share, message)
+    def report_progress(self, claim: Claim, share: float, message: str) -> bool:
+        return self._run_claimed(redis_scripts.RENEW, claim, self.limits.lease_seconds, share, message)
 
-    def part(self, claim: Claim, name: str, body: bytes) -> bool:
-        return self._yes(redis_scripts.PART, claim.id, claim.token, name, body, self.limits.answer_ttl)
+    def put_part(self, claim: Claim, name: str, body: bytes) -> bool:
+        return self._run_claimed(redis_scripts.PUT_PART, claim, name, body, self.limits.answer_ttl)
 
-    def finish(self, claim: Claim, answer: Answer) -> bool:
-        return self._yes(redis_scripts.FINISH, claim.id, claim.token, *self._kept(answer))
+    def finish(self, claim: Claim, answer: StoredAnswer) -> bool:
+        return self._run_claimed(redis_scripts.FINISH, claim, *self._make_answer_arguments(answer))
 
     def fail(self, claim: Claim, failure: Failure) -> bool:
-        hold = 0.0 if failure.retryable else self.limits.failed_hold
-        said = dumps(failure.to_dict())
-        tombstone = self.limits.tombstone
-        return self._yes(redis_scripts.CLOSE, claim.id, claim.token, "failed", said, hold, tombstone, failure.code)
+        ttl = 0.0 if failure.retryable else self.limits.failure_ttl
+        body = dumps(failure.to_dict())
+        tombstone_ttl = self.limits.tombstone_ttl
+        return self._run_claimed(redis_scripts.CLOSE, claim, "failed", body, ttl, tombstone_ttl, failure.code)
 
-    def drop(self, claim: Claim) -> bool:
-        return self._yes(redis_scripts.CLOSE, claim.id, claim.token, "cancelled", "", 0, self.limits.tombstone)
+    def cancel(self, claim: Claim) -> bool:
+        return self._run_claimed(redis_scripts.CLOSE, claim, "cancelled", "", 0, self.limits.tombstone_ttl)
 
-    def hand_back(self, claim: Claim, delay: float, cursor: int | None = None) -> bool:
-        wait = delay or self.limits.resend
-        return self._yes(redis_scripts.HAND_BACK, claim.id, claim.token, wait, "" if cursor is None else cursor)
+    def requeue(self, claim: Claim, delay: float, next_chunk: int | None = None) -> bool:
+        wait = delay or self.limits.resend_seconds
+        return self._run_claimed(redis_scripts.REQUEUE, claim, wait, "" if next_chunk is None else next_chunk)
 
-    def reap(self) -> list[tuple[str, Queue]]:
+    def reap(self) -> list[tuple[str, QueueName]]:
         limits = self.limits
-        lost = dumps(lost_too_often(limits.max_lost).to_dict())
-        found = self._run(
-            redis_scripts.REAP, "", limits.max_lost, limits.resend, limits.tombstone, limits.failed_hold,
-            lost, _AT_ONCE, WORKER_LOST,
+        failure = dumps(worker_lost_failure(limits.max_lost_workers).to_dict())
+        reply = self._run_script(
+            redis_scripts.REAP, "", limits.max_lost_workers, limits.resend_seconds, limits.tombstone_ttl,
+            limits.failure_ttl, failure, _MAX_REAPED, WORKER_LOST,
         )  # fmt: skip
-        names = [name.decode() for name in found]
-        return [(id, cast("Queue", queue)) for id, queue in zip(names[::2], names[1::2], strict=True)]
+        return [(id, cast("QueueName", queue)) for id, queue in _pair_up(reply)]
 
-    def hold(self, lock: str, holder: str, seconds: float) -> bool:
-        """Take or keep a named lock; False while somebody else has it."""
-        return self._yes(redis_scripts.HOLD, "", lock, holder, seconds)
+    def acquire_lock(self, lock: str, holder: str, seconds: float) -> bool:
+        return bool(self._run_script(redis_scripts.ACQUIRE_LOCK, "", lock, holder, seconds) == 1)
 
-    def census(self) -> Census:
-        opened, ended, reaper, waited = self._run(redis_scripts.CENSUS, "", _COUNTED)
-        jobs: Counter[tuple[str, str]] = Counter()
+    def get_statistics(self) -> JobStatistics:
+        rows, ended, reaper_exists, durations = self._run_script(redis_scripts.STATISTICS, "", _MAX_COUNTED)
+        open_jobs: Counter[tuple[str, str]] = Counter()
         oldest: dict[str, float] = {}
-        standstill: dict[str, float] = {}
-        for queue, state, age, still in ([part.decode() for part in one] for one in opened):
-            jobs[queue, state] += 1
-            standstill[queue] = max(standstill.get(queue, 0.0), float(still))
+        stalled: dict[str, float] = {}
+        for queue, state, queued_seconds, stalled_seconds in ([value.decode() for value in row] for row in rows):
+            open_jobs[queue, state] += 1
+            stalled[queue] = max(stalled.get(queue, 0.0), float(stalled_seconds))
             if state == "queued":
-                oldest[queue] = max(oldest.get(queue, 0.0), float(age))
-        counted = {tuple(name.partition(":")[::2]): int(times) for name, times in _pairs(ended)}
-        durations = {name: float(value) for name, value in _pairs(waited)}
-        seconds = durations.pop("seconds", 0.0)
-        counts = {float(bound): int(times) for bound, times in durations.items()}
-        ways = cast("dict[tuple[str, str], int]", counted)
-        return Census(jobs, oldest, ways, bool(reaper), standstill, Durations(counts, seconds))
+                oldest[queue] = max(oldest.get(queue, 0.0), float(queued_seconds))
+        ended_jobs = {tuple(name.partition(":")[::2]): int(times) for name, times in _pair_up(ended)}
+        buckets = {name: float(value) for name, value in _pair_up(durations)}
+        seconds = buckets.pop("seconds", 0.0)
+        counts = {float(bound): int(times) for bound, times in buckets.items()}
+        return JobStatistics(
+            open_jobs, oldest, cast("dict[tuple[str, str], int]", ended_jobs), bool(reaper_exists), stalled,
+            Durations(counts, seconds),
+        )  # fmt: skip
 
-    def waited(self, durations: Durations) -> None:
+    def record_durations(self, durations: Durations) -> None:
         name = self.prefix + "elasticsearch"
         with self.client.pipeline(transaction=False) as pipe:
             for bound, times in durations.counts.items():
                 pipe.hincrby(name, str(bound), times)
             pipe.hincrbyfloat(name, "seconds", durations.seconds)
-            guarded(pipe.execute)
+            call_redis(pipe.execute)
 
     def ping(self) -> None:
-        guarded(self.client.ping)
+        call_redis(self.client.ping)
 
-    def _yes(self, text: str, *arguments: str | bytes | int | float) -> bool:
-        return bool(self._run(text, *arguments) == 1)
+    def _run_claimed(self, text: str, claim: Claim, *arguments: str | bytes | int | float) -> bool:
+        """Run a script that first checks the claim; return whether it was valid."""
+        return bool(self._run_script(text, claim.id, claim.token, *arguments) == 1)
 
-    def _run(self, text: str, *arguments: str | bytes | int | float) -> Any:
+    def _run_script(self, text: str, *arguments: str | bytes | int | float) -> Any:
         script = self._scripts.get(text)
         if script is None:
             script = self._scripts[text] = self.client.register_script(text)
         encoded = [a.encode("utf-8", "surrogatepass") if isinstance(a, str) else a for a in arguments]
-        return guarded(lambda: script(keys=[self.prefix], args=encoded))
+        return call_redis(lambda: script(keys=[self.prefix], args=encoded))
 
-    def _key(self, kind: str, id: str) -> bytes:
+    def _make_key(self, kind: str, id: str) -> bytes:
         return f"{self.prefix}{kind}:{id}".encode("utf-8", "surrogatepass")
 
-    def _kept(self, answer: Answer) -> tuple[bytes, bytes, float, float, int]:
+    def _make_answer_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int]:
+        """Return what the scripts that store an answer take: body, acls, seconds to keep them, limit in bytes."""
         acls = dumps([answer.index, {id: list(acl) for id, acl in answer.acls.items()}])
-        return answer.body, acls, self.limits.answer_ttl, self.limits.tombstone, self.limits.max_bytes
+        limits = self.limits
+        return answer.body, acls, limits.answer_ttl, limits.tombstone_ttl, limits.max_answer_bytes
 
 
-def _pairs(flat: list[bytes]) -> list[tuple[str, str]]:
-    """What HGETALL gives to a script: name, value, name, value."""
-    texts = [one.decode() for one in flat]
+def _pair_up(values: list[bytes]) -> list[tuple[str, str]]:
+    """Return the pairs of a flat list, such as HGETALL returns to a script."""
+    texts = [value.decode() for value in values]
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
-def guarded(step: Callable[[], T]) -> T:
-    """Run a step against Redis; its failures as ours."""
-    try:
-        return step()
-    except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError, OSError) as error:
-        raise StoreUnavailable("the job store cannot be reached", fix="start Redis, or serve with --inline") from error
-    except redis.exceptions.OutOfMemoryError as error:
-        raise StoreUnavailable("the job store is out of memory", fix="raise its maxmemory") from error
-
-
-def _job(id: str, found: Mapping[str, bytes | None], answer: Answer | None) -> Job:
-    def text(name: str, default: str) -> str:
-        value = found[name]
+def _parse_job(id: str, fields: Mapping[str, bytes | None], answer: StoredAnswer | None) -> Job:
+    def get_text(name: str, default: str) -> str:
+        value = fields[name]
         return default if value is None else value.decode("utf-8", "surrogatepass")
 
-    state = text("state", "queued")
+    state = get_text("state", "queued")
     if state == "done" and answer is None:
         state = "expired"
-    failure = found["failure"]
+    failure = fields["failure"]
+    access_key = get_text("rights", "*")
     return Job(
         id=id,
-        kind=cast("Kind", text("kind", "comparison")),
-        state=cast("State", state),
-        progress=float(text("progress", "0")),
-        message=text("message", ""),
-        attempts=int(text("attempts", "0")),
-        queue=cast("Queue", text("queue", "interactive")),
-        rights=text("rights", "*"),
+        kind=cast("JobKind", get_text("kind", "comparison")),
+        state=cast("JobState", state),
+        progress=float(get_text("progress", "0")),
+        message=get_text("message", ""),
+        attempts=int(get_text("attempts", "0")),
+        queue=cast("QueueName", get_text("queue", "interactive")),
+        access_key=access_key,
         failure=Failure.from_dict(loads(failure)) if failure and state == "failed" else None,
-        answer=replace(answer, eyes=text("rights", "*")) if answer is not None and state == "done" else None,
+        answer=replace(answer, access_key=access_key) if answer is not None and state == "done" else None,
     )
 
 
-def _answer(fields: list[bytes]) -> Answer:
-    body, acls, stored, expires = fields
-    index, named = loads(acls)
-    return Answer(body, {id: tuple(acl) for id, acl in named.items()}, index, float(stored), float(expires))
+def _parse_answer(fields: list[bytes]) -> StoredAnswer:
+    body, acls, stored_at, expires_at = fields
+    index, acl_by_id = loads(acls)
+    return StoredAnswer(
+        body, {id: tuple(acl) for id, acl in acl_by_id.items()}, index, float(stored_at), float(expires_at)
+    )

@@ -1,4 +1,4 @@
-"""Running one job, whatever its kind: claim it, keep it, do it, say what came of it."""
+"""Runs one job of any kind: claims it, keeps the lease, calls its handler and stores the outcome."""
 
 from __future__ import annotations
 
@@ -10,115 +10,120 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from indexer.errors import PhraseComError, StoreUnavailable, TooLarge, Unavailable
-from worker.jobs.job import TIME_LIMIT, Answer, Claim, Failure, JobStore
-from worker.jobs.lease import Lease, Stopped
+from worker.jobs.job import TIME_LIMIT, Claim, Failure, JobKind, StoredAnswer
+from worker.jobs.lease import JobStopped, Lease
+from worker.jobs.store import JobStore
 
 log = logging.getLogger(__name__)
-_BUSY_SECONDS = 2.0
-_PASSED_ON = 60
-"""How often a job is left to a worker of another version: for two to four minutes."""
-_LONGEST_WAIT = 8.0
-"""Seconds between two tries of a job that meets an error which may pass."""
-_SMALLER = "make the sides smaller, or raise worker_memory_bytes"
+_RETRY_SECONDS = 2.0
+"""Pause before a job that this worker cannot do, or documents that cannot be added yet, are tried again."""
+_MAX_VERSION_ATTEMPTS = 60
+"""Attempts at a job that needs a worker of a newer version: for two to four minutes."""
+_MAX_RETRY_SECONDS = 8.0
+"""The longest pause between two attempts at a job that meets a temporary error."""
+_MEMORY_FIX = "make the sides smaller, or raise worker_memory_bytes"
 
 
-class NotMine(Exception):
-    """The job is for a worker of another version."""
+class NewerAlgorithm(Exception):
+    """The job needs a worker of a newer version."""
 
 
-class TimeLimit(Exception):
-    """The soft time limit struck."""
+class SoftTimeLimitReached(Exception):
+    """The job ran into its soft time limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class More:
-    """What a job done in pieces returns when there is more to do."""
+class Continue:
+    """The outcome of a job done in chunks when more chunks are left."""
 
-    cursor: int
+    next_chunk: int
 
 
-class Running:
-    """What the work sees of its job."""
+class JobContext:
+    """A handler's view of its job: the claim, and what it may report while it works."""
 
     def __init__(self, store: JobStore, claim: Claim, lease: Lease) -> None:
         self.claim = claim
         self._store = store
         self._lease = lease
 
-    def progress(self, share: float, message: str = "") -> None:
-        """Say how far it is; raises Stopped when the work should end."""
+    def report_progress(self, share: float, message: str = "") -> None:
+        """Store how far the job is (0 to 1); raise JobStopped when the work should end."""
         self._lease.check()
         try:
-            going_on = self._store.progress(self.claim, min(max(share, 0.0), 1.0), message)
+            is_valid = self._store.report_progress(self.claim, min(max(share, 0.0), 1.0), message)
         except StoreUnavailable:
             return  # the answer may still be stored when the server is back
-        if not going_on:
-            self._lease.void()
+        if not is_valid:
+            self._lease.revoke()
             self._lease.check()
 
-    def part(self, name: str, body: bytes) -> None:
-        """One ready part of the answer."""
+    def put_part(self, name: str, body: bytes) -> None:
+        """Store a finished part of the answer; raise JobStopped when the work should end."""
         self._lease.check()
-        if not self._store.part(self.claim, name, body):
-            raise Stopped(self.claim.id)
+        if not self._store.put_part(self.claim, name, body):
+            raise JobStopped(self.claim.id)
 
 
-Work = Callable[[Running], Answer | More]
+JobHandler = Callable[[JobContext], StoredAnswer | Continue]
 
 
-def owner_name() -> str:
+def make_owner_name() -> str:
+    """Return a name for this thread that is unique among all workers."""
     return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
 
 
-def run_job(store: JobStore, id: str, works: Mapping[str, Work]) -> bool:
-    """Run the job if it is there to be run. True when there are more pieces to announce."""
-    claim = store.start(id, owner_name())
+def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) -> bool:
+    """Run the job if it is queued; return whether it has more chunks and must be announced again.
+
+    ``handlers``: kind of job -> its handler. Errors of the handler become the job's failure.
+    """
+    claim = store.start(id, make_owner_name())
     if claim is None:
         log.info("job %s: nothing to do", id)
         return False
     with Lease(store, claim) as lease:
-        running = Running(store, claim, lease)
         try:
-            outcome = works[claim.kind](running)
-        except Stopped:
-            store.drop(claim)
-        except NotMine as error:
-            _pass_on(store, claim, error)
-        except TimeLimit:
+            outcome = handlers[claim.kind](JobContext(store, claim, lease))
+        except JobStopped:
+            store.cancel(claim)
+        except NewerAlgorithm as error:
+            _leave_to_newer_worker(store, claim, error)
+        except SoftTimeLimitReached:
             store.fail(claim, Failure(TIME_LIMIT, "the job ran into its time limit", 504))
         except MemoryError:
             log.error("job %s needs more memory than a worker may take", id)
-            store.fail(claim, Failure(TooLarge.code, f"the job needs too much memory; {_SMALLER}", TooLarge.status))
+            store.fail(claim, Failure(TooLarge.code, f"the job needs too much memory; {_MEMORY_FIX}", TooLarge.status))
         except PhraseComError as error:
-            _failed(store, claim, error)
+            _retry_or_fail(store, claim, error)
         except Exception:  # whatever happens in one job must not end the worker
             log.exception("job %s failed", id)
             store.fail(claim, Failure("internal", "an internal error; the worker's log has the details"))
         else:
-            if isinstance(outcome, More):
-                return store.hand_back(claim, 0, outcome.cursor)
+            if isinstance(outcome, Continue):
+                return store.requeue(claim, 0, outcome.next_chunk)
             store.finish(claim, outcome)
     return False
 
 
-def _pass_on(store: JobStore, claim: Claim, error: NotMine) -> None:
-    """Leave it to another worker; one that can do it may be started any moment while the service is upgraded."""
-    if claim.attempts < _PASSED_ON:
+def _leave_to_newer_worker(store: JobStore, claim: Claim, error: NewerAlgorithm) -> None:
+    """Queue the job again: while the service is upgraded, a worker that can do it may start at any moment."""
+    if claim.attempts < _MAX_VERSION_ATTEMPTS:
         log.warning("job %s is left to another worker: %s", claim.id, error)
-        store.hand_back(claim, delay=_BUSY_SECONDS)
+        store.requeue(claim, delay=_RETRY_SECONDS)
     else:
         detail = f"no worker can do this: {error}; upgrade the workers"
         store.fail(claim, Failure(Unavailable.code, detail, Unavailable.status, retryable=True))
 
 
-def _failed(store: JobStore, claim: Claim, error: PhraseComError) -> None:
-    """An error that may pass is tried again, later each time; any other is the answer."""
+def _retry_or_fail(store: JobStore, claim: Claim, error: PhraseComError) -> None:
+    """Queue the job again after a temporary error, with growing pauses; any other error is its failure."""
     if error.retryable and claim.kind == "ingest":
-        # a rebuild ends, a full disk is emptied: the documents wait for it, as long as they are kept
+        # a rebuild ends, a full disk is emptied: the documents wait for that, as long as they are stored
         log.info("job %s: %s; its documents wait", claim.id, error)
-        store.hand_back(claim, delay=_BUSY_SECONDS, cursor=claim.cursor)
-    elif error.retryable and claim.attempts < store.limits.max_tries:
+        store.requeue(claim, delay=_RETRY_SECONDS, next_chunk=claim.next_chunk)
+    elif error.retryable and claim.attempts < store.limits.max_attempts:
         log.info("job %s: %s; trying again", claim.id, error)
-        store.hand_back(claim, delay=min(2.0 ** (claim.attempts - 1), _LONGEST_WAIT))
+        store.requeue(claim, delay=min(2.0 ** (claim.attempts - 1), _MAX_RETRY_SECONDS))
     else:
         store.fail(claim, Failure(error.code, str(error), error.status, error.retryable))

@@ -1,4 +1,4 @@
-"""How much there is to do and what came of what was done: numbers for those who watch the service."""
+"""Numbers for monitoring: open and ended jobs, and how long requests to Elasticsearch took."""
 
 from __future__ import annotations
 
@@ -8,61 +8,63 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-BUCKETS: Final = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, float("inf"))
-"""Upper bounds, in seconds, by which requests to Elasticsearch are counted."""
+DURATION_BUCKETS: Final = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, float("inf"))
+"""Upper bounds of the buckets, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """How many requests took how long."""
+    """A histogram of request durations."""
 
     counts: Mapping[float, int] = field(default_factory=dict)
-    """Bucket -> requests that took no longer, and longer than the bucket below."""
+    """Upper bound of a bucket -> requests in that bucket alone."""
     seconds: float = 0.0
-    """All of them together."""
+    """Sum of all durations."""
 
-    def cumulative(self) -> list[tuple[str, float]]:
-        """As Prometheus wants them: every bucket holds those below."""
-        total, found = 0, []
-        for bound in BUCKETS:
+    def cumulative_counts(self) -> list[tuple[str, float]]:
+        """Return the buckets as Prometheus expects them: label of the bound, requests up to it."""
+        total, cumulative = 0, []
+        for bound in DURATION_BUCKETS:
             total += self.counts.get(bound, 0)
-            found.append(("+Inf" if bound == BUCKETS[-1] else str(bound), float(total)))
-        return found
+            cumulative.append(("+Inf" if bound == DURATION_BUCKETS[-1] else str(bound), float(total)))
+        return cumulative
 
 
-class Stopwatch:
-    """Collects durations from any thread until they are taken away."""
+class DurationRecorder:
+    """Collects durations from any thread until they are drained."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[float] = Counter()
         self._seconds = 0.0
 
-    def took(self, seconds: float) -> None:
-        bound = next(bound for bound in BUCKETS if seconds <= bound)
+    def record(self, seconds: float) -> None:
+        bucket = next(bound for bound in DURATION_BUCKETS if seconds <= bound)
         with self._lock:
-            self._counts[bound] += 1
+            self._counts[bucket] += 1
             self._seconds += seconds
 
-    def take(self) -> Durations:
-        """All since the last time."""
+    def drain(self) -> Durations:
+        """Return the durations recorded since the last call and start over."""
         with self._lock:
-            taken = Durations(dict(self._counts), self._seconds)
+            durations = Durations(dict(self._counts), self._seconds)
             self._counts, self._seconds = Counter(), 0.0
-        return taken
+        return durations
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
-    jobs: Mapping[tuple[str, str], int]
-    """(queue, state) -> open jobs."""
-    oldest: Mapping[str, float]
-    """Queue -> seconds since the oldest job that nobody runs was last queued."""
-    ended: Mapping[tuple[str, str], int]
-    """(state, error code or nothing) -> jobs that ended so, ever."""
-    worker: bool
-    """Whether any worker lives."""
-    standstill: Mapping[str, float] = field(default_factory=dict)
-    """Queue -> seconds since the oldest open job was handed in or finished a piece, however often it was tried."""
-    elasticsearch: Durations = Durations()
-    """What workers waited for Elasticsearch, ever."""
+class JobStatistics:
+    """State of the queues, and totals since the store was created."""
+
+    open_jobs: Mapping[tuple[str, str], int]
+    """(queue, state) -> jobs."""
+    oldest_queued_seconds: Mapping[str, float]
+    """Queue -> seconds since its oldest queued job was last queued."""
+    ended_jobs: Mapping[tuple[str, str], int]
+    """(state, error code or an empty string) -> jobs."""
+    has_worker: bool
+    """Whether any worker is alive."""
+    stalled_seconds: Mapping[str, float] = field(default_factory=dict)
+    """Queue -> the longest time for which an open job has finished no chunk, retries included."""
+    elasticsearch_durations: Durations = Durations()
+    """Requests of the workers to Elasticsearch."""

@@ -1,177 +1,232 @@
-"""What every method takes and gives: a pair's candidates in, three ranked lists out."""
+"""Input and output of every method: the features of a pair's candidates in, three ranked lists out."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from worker.solver.parameters import DEFAULT, Parameters
 from worker.solver.propagation import Relevance
-from worker.solver.seeds import Side
+from worker.solver.seeds import SeedSide
 from worker.solver.subgraph import Flags, Floats, Indices, Subgraph
 
-FLOATS = (
-    *("salience_a", "salience_b", "partial_a", "partial_b", "worded_a", "worded_b"),
-    *("edge_a", "edge_b", "quality", "background"),
-)
-COSINES = ("topic_a", "topic_b")
-COUNTS = ("occurs_a", "occurs_b", "held_a", "held_b", "frequency")
+
+def _no_amounts() -> Floats:
+    """Default of an array of finite numbers of at least 0."""
+    return np.zeros(0)
 
 
-def _unknown(word: str) -> int:
-    return 0
+def _no_cosines() -> Floats:
+    """Default of an array of numbers of any sign."""
+    return np.zeros(0)
+
+
+def _no_counts() -> Indices:
+    """Default of an array of whole numbers of at least 0."""
+    return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem:
-    """The candidates of one pair; row i of every array is phrase i. An array left out is all zeros."""
+class SideFeatures:
+    """Features of the candidates in relation to one side; row i of every array is phrase i, shape (P,)."""
+
+    is_salient: Flags
+    """Whether the phrase is among the side's salient phrases."""
+    salience: Floats = field(default_factory=_no_amounts)
+    """0 (or NaN) where it is not salient."""
+    count: Indices = field(default_factory=_no_counts)
+    """Occurrences in the text; in a set, for a method that needs no counts, 1 where there are any."""
+    document_count: Indices = field(default_factory=_no_counts)
+    """The side's documents that have an edge to it."""
+    bm25: Floats = field(default_factory=_no_amounts)
+    """BM25 against the side where it occurs, else 0; summed over the side's documents."""
+    word_bm25: Floats = field(default_factory=_no_amounts)
+    """BM25 of its words against the side, whether or not it occurs."""
+    partial_match: Floats = field(default_factory=_no_amounts)
+    """Share of it that the side holds in some form (words, their families, acronyms), from 0 to 1."""
+    topic_cosine: Floats = field(default_factory=_no_cosines)
+    """Cosine of the side's topic vector with that of the documents that hold the phrase."""
+    tokens: Sequence[str] = ()
+    """Lemmas of the text."""
+    seed: SeedSide = field(default_factory=lambda: SeedSide(()))
+    """The side's documents among the graph's, with their g0."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_salient", np.asarray(self.is_salient, dtype=bool))
+        _normalise_arrays(self, self.is_salient.size)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairProblem:
+    """The candidates of one pair with their features; row i of every array is phrase i, shape (P,)."""
 
     phrases: Sequence[str]
-    """The salient phrases of a in order of salience, then those only in b; a pair is ``x@@y``."""
-    in_a: Flags
-    """Whether the phrase is salient in a."""
-    in_b: Flags
+    """The salient phrases of a in order of salience, then those only in b; a phrase pair is ``x@@y``."""
+    a: SideFeatures
+    b: SideFeatures
     parameters: Parameters = DEFAULT
-    salience_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """0 (or NaN) where it is not salient."""
-    salience_b: Floats = field(default_factory=lambda: np.zeros(0))
-    occurs_a: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """How often its token sequence stands in the text; in a set, for a method that does not count, whether it does."""
-    occurs_b: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    held_a: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """How many of the side's documents have an edge to it."""
-    held_b: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    edge_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """BM25 against the side where it occurs, else 0; the sum over its documents."""
-    edge_b: Floats = field(default_factory=lambda: np.zeros(0))
-    partial_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """BM25 of its words against the side, whether or not it occurs."""
-    partial_b: Floats = field(default_factory=lambda: np.zeros(0))
-    worded_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """Share of it that the side holds in some form (words, their families, acronyms), from 0 to 1."""
-    worded_b: Floats = field(default_factory=lambda: np.zeros(0))
-    topic_a: Floats = field(default_factory=lambda: np.zeros(0))
-    """Cosine of the side's place among the topics with that of the documents that hold the phrase."""
-    topic_b: Floats = field(default_factory=lambda: np.zeros(0))
     graph: Subgraph | None = None
     """Its rows are the phrases, in the same order."""
-    side_a: Side = field(default_factory=lambda: Side(()))
-    """The documents of a among the graph's, with their g0."""
-    side_b: Side = field(default_factory=lambda: Side(()))
-    background: Floats = field(default_factory=lambda: np.zeros(0))
+    background: Floats = field(default_factory=_no_amounts)
     """The sum of the phrase's normalised weights over the whole corpus; all zeros where it is not known."""
-    tokens_a: Sequence[str] = ()
-    """Lemmas of the text."""
-    tokens_b: Sequence[str] = ()
-    texts: Sequence[Sequence[str]] = ()
-    """Lemmas of the neighbourhood's documents, for methods that look at words around a phrase."""
-    frequency: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Documents that hold the phrase."""
-    quality: Floats = field(default_factory=lambda: np.zeros(0))
-    nearness: float = 1.0
-    """Cosine of two texts' places among the topics; 0: as much in common as any two. 1 for sets or if not known."""
-    documents: int = 0
+    document_frequency: Indices = field(default_factory=_no_counts)
+    """Documents of the corpus that hold the phrase."""
+    quality: Floats = field(default_factory=_no_amounts)
+    """Quality that the miner gave the phrase."""
+    topic_similarity: float = 1.0
+    """Cosine of two texts' topic vectors; 0: as much in common as any two. 1 for sets or if not known."""
+    neighbour_texts: Sequence[Sequence[str]] = ()
+    """Lemmas of the neighbourhood's documents, for a method that needs them."""
+    corpus_size: int = 0
     """Documents of the corpus."""
-    word_frequency: Callable[[str], int] = _unknown
-    """Documents that hold a word."""
+    word_document_frequency: Callable[[str], int] = lambda word: 0
+    """Function that returns the number of documents that hold a word."""
 
     def __post_init__(self) -> None:
         size = len(self.phrases)
         if len(set(self.phrases)) != size:
             raise ValueError("a phrase is given twice")
-        for name in ("in_a", "in_b"):
-            self._set(name, self._array(name, np.bool_, size))
-        # all at once: one by one, the checks took as long as the solve
-        floats = np.stack([self._array(name, np.float64, size) for name in FLOATS + COSINES])
-        floats = np.nan_to_num(floats, copy=False, nan=0.0, posinf=np.inf)
-        counts = np.stack([self._array(name, np.int64, size) for name in COUNTS])
-        for name, values in zip(FLOATS + COSINES + COUNTS, [*floats, *counts], strict=True):
-            self._set(name, values)
-        amounts = floats[: len(FLOATS)]
-        if not np.isfinite(amounts).all() or (amounts < 0).any() or (counts < 0).any():
-            wrong = [n for n in FLOATS + COUNTS if not (np.isfinite(getattr(self, n)) & (getattr(self, n) >= 0)).all()]
-            raise ValueError(f"{wrong[0]} must be finite numbers of at least 0")
-        if self.graph is not None and self.graph.phrases != size:
-            raise ValueError(f"a graph of {self.graph.phrases} phrases for {size} candidates")
+        for side in (self.a, self.b):
+            if side.is_salient.shape != (size,):
+                raise ValueError(f"is_salient has shape {side.is_salient.shape}, there are {size} phrases")
+        _normalise_arrays(self, size)
+        if self.graph is not None and self.graph.phrase_count != size:
+            raise ValueError(f"a graph of {self.graph.phrase_count} phrases for {size} candidates")
 
     @property
-    def shared(self) -> Flags:
-        """Whether the phrase stands in both texts."""
-        return np.asarray((self.occurs_a > 0) & (self.occurs_b > 0))
+    def is_shared(self) -> Flags:
+        """Whether the phrase occurs in both texts, (P,)."""
+        return np.asarray((self.a.count > 0) & (self.b.count > 0))
 
     @property
-    def candidates(self) -> Flags:
-        return self.in_a | self.in_b
+    def is_candidate(self) -> Flags:
+        """Whether the phrase is salient in either text, (P,)."""
+        return self.a.is_salient | self.b.is_salient
 
-    def swapped(self) -> Problem:
-        """The same pair asked the other way round."""
-        ends = {f.name[:-2] for f in fields(self) if f.name.endswith("_a")}
-        changes: dict[str, Any] = {}
-        for name in ends:
-            changes[f"{name}_a"], changes[f"{name}_b"] = getattr(self, f"{name}_b"), getattr(self, f"{name}_a")
-        return replace(self, **changes)
 
-    def _array(self, name: str, kind: type[np.generic], size: int) -> np.ndarray[Any, Any]:
-        array = np.asarray(getattr(self, name), dtype=kind)
-        if array.size == 0 and name not in ("in_a", "in_b"):
-            array = np.zeros(size, dtype=kind)
-        if array.shape != (size,):
-            raise ValueError(f"{name} has shape {array.shape}, there are {size} phrases")
-        return array
+def _normalise_arrays(features: SideFeatures | PairProblem, size: int) -> None:
+    """Fill in the arrays that were left out, turn NaN into 0, and raise ValueError for a wrong shape or number.
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
+    All arrays of a type are checked in one stack: one by one, the checks took as long as the solve.
+    """
+    amounts, cosines, counts = _ARRAY_NAMES[type(features)]
+    floats = _stack_arrays(features, amounts + cosines, np.zeros((len(amounts + cosines), size)))
+    integers = _stack_arrays(features, counts, np.zeros((len(counts), size), dtype=np.int64))
+    np.copyto(floats, 0.0, where=np.isnan(floats))
+    for names, values in ((amounts, floats[: len(amounts)]), (counts, integers)):
+        if values.size and not (values.min() >= 0 and values.max() < np.inf):
+            is_wrong = ~(np.isfinite(values) & (values >= 0)).all(axis=1)
+            raise ValueError(f"{names[int(is_wrong.argmax())]} must be finite numbers of at least 0")
+
+
+def _stack_arrays(features: SideFeatures | PairProblem, names: Sequence[str], out: NDArray[Any]) -> NDArray[Any]:
+    """Copy the named arrays (P,) into the rows of ``out``, which replace them; an empty one leaves its row 0."""
+    for name, row in zip(names, out, strict=True):
+        values = np.asarray(getattr(features, name))
+        if values.shape == row.shape:
+            row[...] = values
+        elif values.size:
+            raise ValueError(f"{name} has shape {values.shape}, there are {row.size} phrases")
+        object.__setattr__(features, name, row)
+    return out
+
+
+def _find_array_names(owner: type[Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return the names of the fields that are arrays of amounts, cosines and counts."""
+    amounts, cosines, counts = (
+        [f.name for f in fields(owner) if f.default_factory is factory]
+        for factory in (_no_amounts, _no_cosines, _no_counts)
+    )
+    return amounts, cosines, counts
+
+
+_ARRAY_NAMES = {owner: _find_array_names(owner) for owner in (SideFeatures, PairProblem)}
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
-    """Phrases best first: indices (n,) into the sorting's phrases, and the score of each (n,)."""
+class RankedList:
+    """Phrases, best first."""
 
-    index: Indices
-    score: Floats
-    telling: int | None = None
-    """How many of the first tell a reader something; None: all."""
-    filling: int | None = None
-    """How many of the first may fill up a short list; the rest is told only where all is asked for. None: all."""
+    indices: Indices
+    """Indices into the phrases of the result, (n,)."""
+    scores: Floats
+    """The score of each, (n,)."""
+    informative: int | None = None
+    """How many, from the top, inform a reader; None for all."""
+    fillers: int | None = None
+    """How many, from the top, may fill up a short list; the rest is listed only on request. None for all."""
 
     def __len__(self) -> int:
-        return self.index.size
+        return self.indices.size
 
 
-NONE = Ranked(np.zeros(0, dtype=np.int64), np.zeros(0))
-"""An empty list."""
+EMPTY_LIST = RankedList(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sorting:
-    """Three disjoint lists. Arrays run over ``phrases``."""
+class MethodResult:
+    """Three disjoint lists. Arrays run over ``phrases``, shape (P,)."""
 
     phrases: Sequence[str]
     """The problem's, or the method's own where it does not sort the candidates (single words)."""
-    common: Ranked
-    distinct_a: Ranked
-    distinct_b: Ranked
+    common: RankedList
+    distinct_a: RankedList
+    distinct_b: RankedList
     relevance_a: Floats
-    """In units of an average salient phrase of the side."""
+    """Relevance to a, in units of an average salient phrase of a."""
     relevance_b: Floats
+    """Relevance to b, in units of an average salient phrase of b."""
     margin: Floats
-    """How far above (>= 0) or below the cut for common each candidate is; comparable within a method only."""
+    """Distance above (>= 0) or below the threshold of common; comparable within a method only."""
     iterations: int = 0
     """Steps of the longest inner loop; 0 where nothing is iterated or a small system was solved exactly."""
     rounds: int = 0
     """Outer rounds."""
     notes: tuple[str, ...] = ()
-    solved: Relevance | None = None
+    """Remarks for a reader of the answer."""
+    exact_relevance: Relevance | None = None
     """Relevance with lambda = 0 and no background, not scaled, where the method has solved that exactly."""
 
 
-class Method(Protocol):
-    """One way of sorting."""
+class Method(ABC):
+    """A way to sort phrases into common and distinct ones. Subclasses are listed in ``worker.methods.METHODS``."""
 
-    @property
-    def name(self) -> str: ...
+    name: ClassVar[str]
+    """Name in requests and answers."""
+    title: ClassVar[str]
+    """Name for people."""
+    needs_neighbour_texts: ClassVar[bool] = False
+    """Whether it reads the words of the neighbourhood's documents, which takes one more request to the index."""
+    needs_counts: ClassVar[bool] = False
+    """Whether it reads how often a phrase occurs in a set; for the others it is enough whether it does."""
+    needs_word_bm25: ClassVar[bool] = False
+    """Whether it reads BM25 of a phrase's words against a side that need not hold all of them."""
 
-    def sort(self, problem: Problem) -> Sorting: ...
+    @abstractmethod
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        """Sort the candidates of a pair into three ranked lists.
+
+        Parameters
+        ----------
+        problem
+            P phrases with their features, each array of shape (P,). Features that the method does not declare as
+            needed may be all zeros. ``graph``, of P phrases and N documents, is required by the methods that
+            propagate relevance.
+
+        Returns
+        -------
+        MethodResult
+            The lists ``common``, ``distinct_a`` and ``distinct_b``, disjoint and best first, as indices (n,) into
+            ``phrases`` with scores (n,); ``relevance_a``, ``relevance_b`` and ``margin`` for every phrase, (P,), all
+            finite. Common phrases have a margin of at least 0. Swapping the sides swaps the lists.
+
+        Raises
+        ------
+        BadParameter
+            If the method needs a graph and the problem has none.
+        """

@@ -3,52 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.log_evidence import by_logs
-from worker.methods.relevance import Prepared, Selected, prepare
-from worker.solver.calibration import log_margin
-from worker.solver.common_problem import Common, solve_common
-from worker.solver.common_problem import Measure as CommonMeasure
-from worker.solver.distinct_problem import Distinct, solve_distinct
-from worker.solver.distinct_problem import Measure as DistinctMeasure
-from worker.solver.parameters import Parameters
+from worker.methods.base import Method, MethodResult, PairProblem
+from worker.methods.log_evidence import sort_by_evidence
+from worker.methods.relevance import PairSelection, PreparedPair, prepare_pair
+from worker.solver.calibration import compute_log_margin
+from worker.solver.common_problem import CommonMeasure, solve_common
+from worker.solver.distinct_problem import DistinctMeasure, solve_distinct
 
 
 @dataclass(frozen=True)
-class CDA:
+class CDA(Method):
     """The preset decides: mean thresholds as in the paper, or a cut in the log domain."""
 
-    name: str = "cda"
+    name: ClassVar[str] = "cda"
+    title: ClassVar[str] = "graph (cda)"
 
-    def sort(self, problem: Problem) -> Sorting:
-        ready = prepare(problem, self.name)
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        prepared = prepare_pair(problem, self.name)
         if problem.parameters.threshold == "log":
-            return by_logs(problem, ready)
-        return by_means(problem, ready, problem.parameters)
+            return sort_by_evidence(problem, prepared)
+        return sort_by_means(problem, prepared)
 
 
-def by_means(
-    problem: Problem, ready: Prepared, parameters: Parameters, *,
+def sort_by_means(
+    problem: PairProblem, prepared: PreparedPair, *,
     common_measure: CommonMeasure = "product", distinct_measure: DistinctMeasure = "ratio",
-) -> Sorting:  # fmt: skip
-    """Algorithm 1: the common problem, then the distinct one without C."""
-    seeds = ready.calibration.seeds
-    common = solve_common(ready.graph, seeds, ready.in_a, ready.in_b, parameters, measure=common_measure)
-    distinct = solve_distinct(
-        ready.graph, seeds, ready.in_a, ready.in_b, common.selected, parameters, measure=distinct_measure
-    )
-    selected = Selected(
+) -> MethodResult:  # fmt: skip
+    """Run Algorithm 1: solve the common problem, then the distinct one without C."""
+    graph, in_a, in_b, parameters = prepared.graph, prepared.in_a, prepared.in_b, problem.parameters
+    seeds = prepared.calibration.seeds
+    common = solve_common(graph, seeds, in_a, in_b, parameters, measure=common_measure)
+    distinct = solve_distinct(graph, seeds, in_a, in_b, common.selected, parameters, measure=distinct_measure)
+    selection = PairSelection(
         common.selected[:, 0], distinct.selected_a[:, 0], distinct.selected_b[:, 0],
-        common.scores[:, 0], distinct.scores[:, 0], log_margin(common.scores, common.cut)[:, 0],
+        common.scores[:, 0], distinct.scores[:, 0], compute_log_margin(common.scores, common.threshold)[:, 0],
     )  # fmt: skip
-    iterations, rounds = _counts(common, distinct)
-    return selected.sorting(
-        problem, ready.calibration.relative(common.solution.f),
-        iterations=iterations, rounds=rounds, notes=tuple(parameters.notes()),
-    )  # fmt: skip
-
-
-def _counts(common: Common, distinct: Distinct) -> tuple[int, int]:
     solutions = (common.solution, distinct.solution)
-    return max(int(s.inner[0]) for s in solutions), max(int(s.outer[0]) for s in solutions)
+    return selection.to_result(
+        problem,
+        prepared.calibration.divide_by_mean(common.solution.f),
+        iterations=max(int(solution.inner_steps[0]) for solution in solutions),
+        rounds=max(int(solution.outer_rounds[0]) for solution in solutions),
+        notes=tuple(parameters.build_notes()),
+    )

@@ -1,23 +1,25 @@
-"""In both texts: common. In one only: distinct. The rule every other method must beat."""
+"""The containment rule: common if in both texts, else distinct. Every other method must beat it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import rest_is_distinct
+from worker.methods.base import Method, MethodResult, PairProblem
+from worker.methods.ranked_lists import sort_rest_as_distinct
 
 
 @dataclass(frozen=True)
-class Containment:
+class Containment(Method):
     """Ranks common phrases by the salience of both sides together, the others by their own."""
 
-    name: str = "containment"
+    name: ClassVar[str] = "containment"
+    title: ClassVar[str] = "containment"
 
-    def sort(self, problem: Problem) -> Sorting:
-        common = problem.shared & problem.candidates
-        score = problem.salience_a + problem.salience_b
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        salience_a, salience_b = problem.a.salience, problem.b.salience
+        common = problem.is_shared & problem.is_candidate
         margin = np.where(common, 1.0, -1.0)
-        return rest_is_distinct(problem, common, score, problem.salience_a, problem.salience_b, margin)
+        return sort_rest_as_distinct(problem, common, salience_a + salience_b, salience_a, salience_b, margin)

@@ -1,45 +1,50 @@
-"""ContextFuzzy: common where the words around the phrase, wherever it stands, resemble both texts."""
+"""ContextFuzzy: common where the words around the phrase, in any document, resemble both texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import rest_is_distinct
-from worker.methods.tfidf import Text, corpus, cosine, inverse_frequency, tf_idf
+from worker.methods.base import Method, MethodResult, PairProblem
+from worker.methods.ranked_lists import sort_rest_as_distinct
+from worker.methods.tfidf import LemmaText, build_idf, compute_tf_idf, cosine_similarity, read_neighbour_texts
 
 
 @dataclass(frozen=True)
-class ContextFuzzy:
+class ContextFuzzy(Method):
     """Cosine of TF-IDF vectors: the text, and the phrase's pseudo-document of all its contexts.
 
     Assumed: a window of 10 words is 5 on each side, without the phrase itself; contexts come from
     the neighbourhood's documents; the threshold, tuned in the paper and not given, is our own.
     """
 
-    name: str = "context_fuzzy"
+    name: ClassVar[str] = "context_fuzzy"
+    title: ClassVar[str] = "similar contexts"
+    needs_neighbour_texts: ClassVar[bool] = True
     window: int = 10
     threshold: float = 0.15
 
-    def sort(self, problem: Problem) -> Sorting:
-        weight, texts = inverse_frequency(problem), corpus(problem)
-        a, b = tf_idf(problem.tokens_a, weight), tf_idf(problem.tokens_b, weight)
-        pseudo = [tf_idf(contexts(phrase, texts, self.window // 2), weight) for phrase in problem.phrases]
-        near_a = np.array([cosine(vector, a) for vector in pseudo])
-        near_b = np.array([cosine(vector, b) for vector in pseudo])
-        least = np.minimum(near_a, near_b)
-        common = (least > self.threshold) & problem.candidates
-        return rest_is_distinct(problem, common, least, near_a, near_b, least - self.threshold)
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        idf, texts = build_idf(problem), read_neighbour_texts(problem)
+        a, b = compute_tf_idf(problem.a.tokens, idf), compute_tf_idf(problem.b.tokens, idf)
+        contexts = [
+            compute_tf_idf(collect_context_words(phrase, texts, self.window // 2), idf) for phrase in problem.phrases
+        ]
+        near_a = np.array([cosine_similarity(context, a) for context in contexts])
+        near_b = np.array([cosine_similarity(context, b) for context in contexts])
+        smaller = np.minimum(near_a, near_b)
+        common = (smaller > self.threshold) & problem.is_candidate
+        return sort_rest_as_distinct(problem, common, smaller, near_a, near_b, smaller - self.threshold)
 
 
-def contexts(phrase: str, texts: Sequence[Text], reach: int) -> list[str]:
-    """Every word at most ``reach`` places before or after an occurrence."""
+def collect_context_words(phrase: str, texts: Sequence[LemmaText], distance: int) -> list[str]:
+    """Return every word at most ``distance`` positions before or after an occurrence."""
     words: list[str] = []
     for text in texts:
-        for start, end in text.spans(phrase):
-            words.extend(text.tokens[max(start - reach, 0) : start])
-            words.extend(text.tokens[end : end + reach])
+        for start, end in text.find_spans(phrase):
+            words.extend(text.tokens[max(start - distance, 0) : start])
+            words.extend(text.tokens[end : end + distance])
     return words

@@ -1,180 +1,192 @@
-"""The default preset's way of sorting: evidence for the side that lacks a phrase, in the log domain.
+"""Sorting of the default preset: evidence that a side is about a phrase it lacks, in the log domain.
 
 A phrase in both texts is common. For one that a holds and b lacks four kinds of evidence add up:
 
 * the graph: ln(f'_i + m), less its mean over a's salient phrases, m the mean of f' over those that b lacks.
   Relevance to b as Eq. 7 gives it on the neighbourhood, against what the phrases of a get anyway;
-* wording: how much of the phrase b holds in some form (its words, their families, acronyms);
-* topics: how close b stands to the other documents that hold the phrase;
+* partial match: how much of the phrase b holds in some form (its words, their families, acronyms);
+* topics: the cosine of b with the other documents that hold the phrase;
 * the base rate: how many documents hold it.
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
-Lists are ranked by how likely a reader keeps a phrase (``worth.py``). What most readers strike out stands at the end,
-where it fills up a short list.
+Lists are ranked by the odds that a reader keeps a phrase (``reader_odds.py``). Phrases that most readers strike out
+come last and only fill up a short list.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 
-from indexer.documents import PAIR
-from indexer.model.bm25 import phrase_words
-from indexer.text.stopwords import ENGLISH
-from worker.methods.base import NONE, Problem, Ranked, Sorting
-from worker.methods.ranked_lists import ranked
-from worker.methods.reader_odds import Worth, chance
-from worker.methods.relevance import Prepared
+from indexer.documents import PAIR_SEPARATOR
+from indexer.model.bm25 import split_phrase_words
+from indexer.text.stopwords import ENGLISH_STOPWORDS
+from worker.methods.base import EMPTY_LIST, MethodResult, PairProblem, RankedList, SideFeatures
+from worker.methods.ranked_lists import rank_phrases
+from worker.methods.reader_odds import ReaderOdds, odds_to_probability
+from worker.methods.relevance import PreparedPair
 from worker.solver.common_problem import solve_common
-from worker.solver.parameters import FEW
+from worker.solver.parameters import MIN_DOCUMENTS_FOR_GRAPH
+from worker.solver.reader_odds_weights import ReaderOddsWeights
 from worker.solver.subgraph import Flags, Floats
 
-NOISE = 0.003
-"""Relevance below this share of what every document would get if it spread evenly over the corpus is none."""
+NOISE_SHARE = 0.003
+"""Relevance below this share of what every document would get if it spread evenly over the corpus counts as none."""
+CONTRADICTION_ODDS = -9.0
+"""Log odds of a phrase that would contradict another list."""
+MIN_DISTANCE_BELOW_CUT = 0.01
+"""Distance below the cut of a phrase that must not be common."""
+SHARED_MARGIN = 4.0
+"""Minimum margin of a phrase in both texts: above what the evidence for an implied one usually adds up to."""
 
 
-class Bar(NamedTuple):
-    """From what worth on ..."""
+def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
+    """Sort as common the phrases of both texts and those from the cut on; the rest is distinct of its side."""
+    measured = measure_evidence(problem, prepared)
+    common = (measured.margin >= 0) & problem.is_candidate
+    implied = common & ~problem.is_shared
+    weights, odds = problem.parameters.reader_odds, ReaderOdds(problem)
+    contradicts = _is_part_of_implied(problem, implied)
 
-    telling: float
-    """... a phrase tells a reader something."""
-    filling: float
-    """... it may fill up a short list."""
+    def rank_distinct(salient: Flags, distinct_odds: Floats) -> RankedList:
+        distinct = salient & ~common
+        distinct_odds = np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
+        distinct_odds = _penalise_repeated_words(problem, distinct, distinct_odds)
+        return _rank_by_odds(problem, distinct, distinct_odds, weights.distinct_informative, weights.distinct_filler)
 
-
-COMMON, DISTINCT = Bar(0.2, -0.8), Bar(2.3, 0.5)
-"""Two texts share few phrases, and each counts; of what one text alone says there is more than a reader wants."""
-NOTHING = -9.0
-"""Worth of what would contradict another list."""
-REPEATED = 0.7
-"""What a phrase loses by a word that its list has told already."""
-JUST_BELOW = 0.01
-"""How far below the cut what must not be common stands at least."""
-CERTAIN = 4.0
-"""Margin of a phrase that both texts hold: above what evidence for an implied one usually adds up to."""
-
-
-def by_logs(problem: Problem, ready: Prepared) -> Sorting:
-    """Common from the cut on, or in both texts; the rest is distinct of its side."""
-    found = measured(problem, ready)
-    common = (found.margin >= 0) & problem.candidates
-    implied = common & ~problem.shared
-    worth, pieces = Worth(problem), _pieces(problem, implied)
-
-    def apart(own: Flags, odds: Floats) -> Ranked:
-        alone = own & ~common
-        return _rank(problem, alone, _less_repeated(problem, alone, np.where(pieces, NOTHING, odds)), DISTINCT)
-
-    both = _less_repeated(problem, common, worth.common(implied, found.margin))
+    common_odds = _penalise_repeated_words(problem, common, odds.rate_common(implied, measured.margin))
+    common_odds = _move_between_thresholds(common_odds, implied, weights)
     return replace(
-        found,
-        common=_rank(problem, common, _openly(both, implied), COMMON),
-        distinct_a=apart(problem.in_a, worth.distinct_a()),
-        distinct_b=apart(problem.in_b, worth.distinct_b()),
+        measured,
+        common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
+        distinct_a=rank_distinct(problem.a.is_salient, odds.rate_distinct_a()),
+        distinct_b=rank_distinct(problem.b.is_salient, odds.rate_distinct_b()),
     )
 
 
-def measured(problem: Problem, ready: Prepared) -> Sorting:
-    """Relevance and margins of all candidates, which are on no list yet."""
-    f, iterations, rounds = _relevance(problem, ready)
-    relevance = ready.calibration.relative(f)
-    return Sorting(
+def measure_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
+    """Return relevance and margins of all candidates, with empty lists."""
+    f, iterations, rounds = _solve_relevance(problem, prepared)
+    relevance = prepared.calibration.divide_by_mean(f)
+    is_exact = prepared.graph.is_dense and not problem.parameters.delta
+    return MethodResult(
         phrases=problem.phrases,
-        common=NONE,
-        distinct_a=NONE,
-        distinct_b=NONE,
+        common=EMPTY_LIST,
+        distinct_a=EMPTY_LIST,
+        distinct_b=EMPTY_LIST,
         relevance_a=relevance[:, 0],
         relevance_b=relevance[:, 1],
-        margin=margins(problem, f),
+        margin=compute_margins(problem, f),
         iterations=iterations,
         rounds=rounds,
-        notes=tuple(problem.parameters.notes()),
-        solved=ready.calibration.unscaled if ready.graph.dense and not problem.parameters.delta else None,
+        notes=tuple(problem.parameters.build_notes()),
+        exact_relevance=prepared.calibration.unscaled_relevance if is_exact else None,
     )
 
 
-def margins(problem: Problem, f: Floats) -> Floats:
-    """How far above (>= 0) or below the cut each phrase is, (P,); ``f`` (P, 2) is relevance to a and b."""
-    of_a = _evidence(problem, problem.in_a, problem.in_b, f[:, 1], problem.worded_b, problem.topic_b)
-    of_b = _evidence(problem, problem.in_b, problem.in_a, f[:, 0], problem.worded_a, problem.topic_a)
-    cut = problem.parameters.cut_at(problem.documents)
-    either = np.where(problem.in_b, of_b, of_a)
-    value = np.where(problem.in_a & problem.in_b, np.maximum(of_a, of_b), either) - cut
-    # what no third document holds is implied by nothing but other words for it; its evidence ranks it all the same
-    worded = np.where(problem.occurs_b > 0, problem.worded_a, problem.worded_b)
-    value = np.where(_linked(problem) | (worded >= 1), value, np.minimum(value, -JUST_BELOW))
-    return np.where(problem.shared, np.maximum(value, CERTAIN), value)
+def compute_margins(problem: PairProblem, f: Floats) -> Floats:
+    """Return how far above (>= 0) or below the cut each phrase is, (P,); ``f`` (P, 2) is relevance to a and b."""
+    a, b = problem.a, problem.b
+    for_b = _sum_evidence(problem, holder=a, lacking=b, relevance=f[:, 1])
+    for_a = _sum_evidence(problem, holder=b, lacking=a, relevance=f[:, 0])
+    cut = problem.parameters.cut_for_corpus(problem.corpus_size)
+    either = np.where(b.is_salient, for_a, for_b)
+    margin = np.where(a.is_salient & b.is_salient, np.maximum(for_b, for_a), either) - cut
+    # a phrase of no neighbour can be implied by other words for it only; its evidence ranks it all the same
+    match = np.where(b.count > 0, a.partial_match, b.partial_match)
+    margin = np.where(_has_neighbour(problem) | (match >= 1), margin, np.minimum(margin, -MIN_DISTANCE_BELOW_CUT))
+    return np.where(problem.is_shared, np.maximum(margin, SHARED_MARGIN), margin)
 
 
-def _evidence(problem: Problem, own: Flags, others: Flags, relevance: Floats, worded: Floats, topic: Floats) -> Floats:
-    """Evidence that the side of the ``others`` is about each of a side's ``own`` phrases, (P,)."""
-    alone = own & ~problem.shared
-    # one more average phrase on each: below the average, small differences are noise
+def _sum_evidence(problem: PairProblem, *, holder: SideFeatures, lacking: SideFeatures, relevance: Floats) -> Floats:
+    """Return the evidence that ``lacking`` is about each phrase of ``holder``, (P,), from its relevance (P,)."""
+    own, parameters = holder.is_salient, problem.parameters
+    alone = own & ~problem.is_shared
+    # the relevance of one average phrase is added to each: below the average, small differences are noise
     usual = float(relevance[alone].mean()) if alone.any() else 0.0
     logs = np.log(relevance + usual, out=np.zeros_like(relevance), where=relevance + usual > 0)
     graph = logs - float(logs[own].mean()) if own.any() else logs
-    weights = problem.parameters
-    evidence = graph + weights.word_weight * worded + weights.topic_weight * topic
-    evidence += weights.base_weight * _base(problem)
+    evidence = graph + parameters.word_weight * lacking.partial_match + parameters.topic_weight * lacking.topic_cosine
+    evidence += parameters.base_weight * _log_base_rate(problem)
     # where no path leads, being about the same field is no evidence; other words for the same thing are
-    noise = NOISE * float(relevance[others].mean()) / problem.documents if others.any() and problem.documents else 0.0
-    return np.where((relevance > noise) | (worded >= 1), evidence, -CERTAIN)
+    others, noise = lacking.is_salient, 0.0
+    if others.any() and problem.corpus_size:
+        noise = NOISE_SHARE * float(relevance[others].mean()) / problem.corpus_size
+    return np.where((relevance > noise) | (lacking.partial_match >= 1), evidence, -SHARED_MARGIN)
 
 
-def _linked(problem: Problem) -> Flags:
-    """Which phrases a third document of the neighbourhood holds, (P,); of a larger graph that is not asked."""
+def _has_neighbour(problem: PairProblem) -> Flags:
+    """Return which phrases a neighbour holds, (P,); all of them in a graph too large to look."""
     graph = problem.graph
-    if graph is None or not graph.dense:
+    if graph is None or not graph.is_dense:
         return np.ones(len(problem.phrases), dtype=bool)
-    third = np.ones(graph.documents, dtype=bool)
-    third[[*problem.side_a.columns, *problem.side_b.columns]] = False
-    return np.asarray((graph.block()[:, third] > 0).any(axis=1))
+    neighbours = np.ones(graph.document_count, dtype=bool)
+    neighbours[[*problem.a.seed.columns, *problem.b.seed.columns]] = False
+    return np.asarray((graph.to_dense()[:, neighbours] > 0).any(axis=1))
 
 
-def _base(problem: Problem) -> Floats:
-    """How many of ``FEW`` documents hold each phrase, as a logarithm, (P,): what many are about, two are sooner."""
-    return np.asarray(np.log(np.maximum(problem.frequency, 1) * FEW / max(problem.documents, FEW)), dtype=np.float64)
+def _log_base_rate(problem: PairProblem) -> Floats:
+    """Return the logarithm of how many of ``MIN_DOCUMENTS_FOR_GRAPH`` documents hold each phrase, (P,).
+
+    Two texts are more likely to be about a phrase that many documents are about.
+    """
+    expected = np.maximum(problem.document_frequency, 1) * MIN_DOCUMENTS_FOR_GRAPH
+    return np.asarray(np.log(expected / max(problem.corpus_size, MIN_DOCUMENTS_FOR_GRAPH)), dtype=np.float64)
 
 
-def _pieces(problem: Problem, implied: Flags) -> Flags:
-    """What stands within an ``implied`` phrase: that one text alone is about it would contradict that both are."""
-    wholes = [f" {phrase.replace(PAIR, ' , ')} " for phrase in compress(problem.phrases, implied.tolist())]
-    return np.array([any(f" {phrase} " in whole for whole in wholes) for phrase in problem.phrases], dtype=bool)
+def _is_part_of_implied(problem: PairProblem, implied: Flags) -> Flags:
+    """Return which phrases are part of an ``implied`` one, (P,).
+
+    That one text alone is about the part would contradict that both are about the phrase.
+    """
+    containers = [
+        f" {phrase.replace(PAIR_SEPARATOR, ' , ')} " for phrase in compress(problem.phrases, implied.tolist())
+    ]
+    return np.array([any(f" {phrase} " in text for text in containers) for phrase in problem.phrases], dtype=bool)
 
 
-def _openly(worth: Floats, implied: Flags) -> Floats:
-    """Implied phrases, which readers doubt more than their evidence tells, between the bars: they fill up a list that
-    has little that both texts say openly, and stand behind that."""
-    between = COMMON.filling + (COMMON.telling - COMMON.filling) * chance(worth)
-    return np.where(implied & (worth >= COMMON.filling), between, worth)
+def _move_between_thresholds(odds: Floats, implied: Flags, weights: ReaderOddsWeights) -> Floats:
+    """Map the odds of implied phrases, from the filler threshold on, into the interval between the two thresholds.
+
+    Readers doubt them more than their evidence says. So they come after the phrases that both texts hold and only fill
+    up a list that has few of those.
+    """
+    informative, filler = weights.common_informative, weights.common_filler
+    between = filler + (informative - filler) * odds_to_probability(odds)
+    return np.where(implied & (odds >= filler), between, odds)
 
 
-def _less_repeated(problem: Problem, chosen: Flags, worth: Floats) -> Floats:
-    """Less for what repeats a word of a phrase that stands before it: a list is to tell one thing after the other."""
-    told: set[str] = set()
-    repeats = np.zeros(len(worth), dtype=bool)
-    for i in ranked(problem.phrases, chosen, worth).index.tolist():
-        words = set(phrase_words(problem.phrases[i])) - ENGLISH
-        repeats[i] = not told.isdisjoint(words)
-        told |= words
-    return worth - REPEATED * repeats
+def _penalise_repeated_words(problem: PairProblem, chosen: Flags, odds: Floats) -> Floats:
+    """Lower the odds of a phrase that repeats a word of a phrase ranked before it: each entry should add something."""
+    used: set[str] = set()
+    repeats = np.zeros(len(odds), dtype=bool)
+    for i in rank_phrases(problem.phrases, chosen, odds).indices.tolist():
+        words = set(split_phrase_words(problem.phrases[i])) - ENGLISH_STOPWORDS
+        repeats[i] = not used.isdisjoint(words)
+        used |= words
+    return odds - problem.parameters.reader_odds.repeated_word_penalty * repeats
 
 
-def _relevance(problem: Problem, ready: Prepared) -> tuple[Floats, int, int]:
-    """Relevance alone, or with lambda that of the joint problem."""
-    p, calibration = problem.parameters, ready.calibration
-    if p.lambda_ == 0:
-        return calibration.alone.f, int(calibration.alone.iterations[0]), 1
-    solution = solve_common(ready.graph, calibration.seeds, ready.in_a, ready.in_b, p).solution
-    return solution.f, int(solution.inner[0]), int(solution.outer[0])
+def _solve_relevance(problem: PairProblem, prepared: PreparedPair) -> tuple[Floats, int, int]:
+    """Return relevance (P, 2), inner steps and outer rounds: of lambda = 0, or else of the joint problem."""
+    calibration = prepared.calibration
+    if problem.parameters.lambda_ == 0:
+        return calibration.relevance.f, int(calibration.relevance.iterations[0]), 1
+    solution = solve_common(
+        prepared.graph, calibration.seeds, prepared.in_a, prepared.in_b, problem.parameters
+    ).solution
+    return solution.f, int(solution.inner_steps[0]), int(solution.outer_rounds[0])
 
 
-def _rank(problem: Problem, chosen: Flags, worth: Floats, bar: Bar) -> Ranked:
-    """By worth: what tells a reader something, what may fill up a short list, the rest."""
-    found = ranked(problem.phrases, chosen, worth)
-    telling, filling = (int((found.score >= least).sum()) for least in bar)
-    return Ranked(found.index, chance(found.score), telling=telling, filling=filling)
+def _rank_by_odds(problem: PairProblem, chosen: Flags, odds: Floats, informative: float, filler: float) -> RankedList:
+    """Rank the chosen phrases by odds and count those from the thresholds of informative phrases and fillers on."""
+    ranking = rank_phrases(problem.phrases, chosen, odds)
+    return RankedList(
+        ranking.indices,
+        odds_to_probability(ranking.scores),
+        informative=int((ranking.scores >= informative).sum()),
+        fillers=int((ranking.scores >= filler).sum()),
+    )

@@ -6,82 +6,89 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from worker.methods.base import Problem, Ranked, Sorting
+from worker.methods.base import MethodResult, PairProblem, RankedList
 from worker.solver.subgraph import Flags, Floats, Indices
 
-DIGITS = 10
+SCORE_DIGITS = 10
 """Scores that agree to so many digits are ties, broken by the phrase: the order of a sum must not decide."""
 
 
-def ranked(phrases: Sequence[str], chosen: Flags, score: Floats) -> Ranked:
-    """The chosen phrases by score, largest first, then by name."""
+def rank_phrases(phrases: Sequence[str], chosen: Flags, scores: Floats) -> RankedList:
+    """Rank the chosen phrases by score, largest first, ties by phrase."""
     rows = np.flatnonzero(chosen)
-    keys = [(-rounded(value), phrases[i], i) for value, i in zip(score[rows].tolist(), rows.tolist(), strict=True)]
-    index = np.array([i for _, _, i in sorted(keys)], dtype=np.int64)
-    return Ranked(index, score[index])
+    keys = [(-round_score(value), phrases[i], i) for value, i in zip(scores[rows].tolist(), rows.tolist(), strict=True)]
+    indices = np.array([i for _, _, i in sorted(keys)], dtype=np.int64)
+    return RankedList(indices, scores[indices])
 
 
-def rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS - 1}e}")
+def round_score(value: float) -> float:
+    """Return a score to ``SCORE_DIGITS`` significant digits."""
+    return float(f"{value:.{SCORE_DIGITS - 1}e}")
 
 
-def relative(relevance: Floats, members: Flags) -> Floats:
-    """Relevance divided by its mean over the side's salient phrases; 0 where that mean is 0."""
+def divide_by_mean(relevance: Floats, members: Flags) -> Floats:
+    """Return relevance (P,) divided by its mean over the flagged members (P,); 0 where that mean is 0."""
     mean = float(relevance[members].mean()) if members.any() else 0.0
     return relevance / mean if mean > 0 else np.zeros_like(relevance)
 
 
-def sides_of_the_rest(problem: Problem, common: Flags, score_a: Floats, score_b: Floats) -> tuple[Flags, Flags]:
-    """What is not common is distinct of its side. Salient on both, it goes where it scores more, or nowhere."""
-    both = problem.in_a & problem.in_b
+def split_remaining_phrases(
+    problem: PairProblem, common: Flags, score_a: Floats, score_b: Floats
+) -> tuple[Flags, Flags]:
+    """Return which phrases (P,) are distinct of a and of b if every salient phrase that is not common is.
+
+    One that is salient on both sides goes where it scores more; on a tie it goes nowhere.
+    """
+    in_a, in_b = problem.a.is_salient, problem.b.is_salient
+    both = in_a & in_b
     tie = np.abs(score_a - score_b) <= 1e-12 * np.maximum(np.abs(score_a), np.abs(score_b))
     more_a, more_b = (score_a > score_b) & ~tie, (score_b > score_a) & ~tie
-    return (
-        np.asarray(problem.in_a & ~common & (~both | more_a)),
-        np.asarray(problem.in_b & ~common & (~both | more_b)),
-    )
+    return np.asarray(in_a & ~common & (~both | more_a)), np.asarray(in_b & ~common & (~both | more_b))
 
 
-def rest_is_distinct(
-    problem: Problem, common: Flags, score: Floats, score_a: Floats, score_b: Floats, margin: Floats
-) -> Sorting:
-    """A sorting in which every salient phrase that is not common is distinct of its side.
+def sort_rest_as_distinct(
+    problem: PairProblem, common: Flags, score: Floats, score_a: Floats, score_b: Floats, margin: Floats
+) -> MethodResult:
+    """Build a result in which every salient phrase that is not common is distinct of its side.
 
     ``score`` ranks the common phrases, ``score_a`` and ``score_b`` those of the sides, which are
-    also the relevance.
+    also the relevance. All arrays have shape (P,).
     """
-    distinct_a, distinct_b = sides_of_the_rest(problem, common, score_a, score_b)
-    return Sorting(
+    distinct_a, distinct_b = split_remaining_phrases(problem, common, score_a, score_b)
+    return MethodResult(
         phrases=problem.phrases,
-        common=ranked(problem.phrases, common & problem.candidates, score),
-        distinct_a=ranked(problem.phrases, distinct_a, score_a),
-        distinct_b=ranked(problem.phrases, distinct_b, score_b),
-        relevance_a=relative(score_a, problem.in_a),
-        relevance_b=relative(score_b, problem.in_b),
+        common=rank_phrases(problem.phrases, common & problem.is_candidate, score),
+        distinct_a=rank_phrases(problem.phrases, distinct_a, score_a),
+        distinct_b=rank_phrases(problem.phrases, distinct_b, score_b),
+        relevance_a=divide_by_mean(score_a, problem.a.is_salient),
+        relevance_b=divide_by_mean(score_b, problem.b.is_salient),
         margin=margin,
     )
 
 
-def intersection(phrases: Sequence[str], top_a: Indices, top_b: Indices, score_a: Floats, score_b: Floats) -> Sorting:
-    """The intersection model: what both sides chose is common, the rest of each choice is distinct.
+def intersect_choices(
+    phrases: Sequence[str], top_a: Indices, top_b: Indices, score_a: Floats, score_b: Floats
+) -> MethodResult:
+    """Apply the intersection model: phrases chosen by both sides are common, the rest of each choice is distinct.
 
-    The margin keeps the order of the smaller score, below 0 for what was not chosen twice.
+    ``top_a`` and ``top_b`` are indices into the phrases, the scores have shape (P,). The margin keeps the order of
+    the smaller score, below 0 for a phrase that was not chosen twice.
     """
     chosen_a, chosen_b = np.zeros(len(phrases), dtype=bool), np.zeros(len(phrases), dtype=bool)
     chosen_a[top_a], chosen_b[top_b] = True, True
     common = chosen_a & chosen_b
-    least = np.minimum(score_a, score_b)
-    return Sorting(
+    smaller = np.minimum(score_a, score_b)
+    return MethodResult(
         phrases=phrases,
-        common=ranked(phrases, common, least),
-        distinct_a=ranked(phrases, chosen_a & ~common, score_a),
-        distinct_b=ranked(phrases, chosen_b & ~common, score_b),
-        relevance_a=relative(np.maximum(score_a, 0.0), chosen_a),
-        relevance_b=relative(np.maximum(score_b, 0.0), chosen_b),
-        margin=np.where(common, least, least - 1.0 - least.max(initial=0.0)),
+        common=rank_phrases(phrases, common, smaller),
+        distinct_a=rank_phrases(phrases, chosen_a & ~common, score_a),
+        distinct_b=rank_phrases(phrases, chosen_b & ~common, score_b),
+        relevance_a=divide_by_mean(np.maximum(score_a, 0.0), chosen_a),
+        relevance_b=divide_by_mean(np.maximum(score_b, 0.0), chosen_b),
+        margin=np.where(common, smaller, smaller - 1.0 - smaller.max(initial=0.0)),
     )
 
 
-def top(phrases: Sequence[str], score: Floats, among: Flags, count: int) -> Indices:
-    """The first so many with a positive score, ties by name."""
-    return ranked(phrases, among & (score > 0), score).index[:count]
+def select_top(phrases: Sequence[str], scores: Floats, among: Flags, count: int) -> Indices:
+    """Return the indices of the first ``count`` flagged phrases with a positive score, ties by phrase."""
+    return rank_phrases(phrases, among & (scores > 0), scores).indices[:count]

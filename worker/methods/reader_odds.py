@@ -1,113 +1,107 @@
-"""How likely a reader keeps a phrase that a list shows: log odds.
+"""How likely a reader keeps a phrase of a list: log odds, weighed by ``ReaderOddsWeights``.
 
 Readers struck out what a careful reader would of 150 comparisons, about 4,900 phrases in all, and an editor wrote lists
-of thirty by hand. The same seven figures tell what readers keep and what an editor chooses:
+of thirty by hand. Both are explained by the same seven features:
 
-* its weight in the text, BM25, as the graph has it: rare words, said again. What is a piece of another phrase has none;
-* how close the text stands to the documents that hold it: what a text only mentions is at home elsewhere;
-* salience, quality and how often the text says it;
-* several words: one by itself says less;
-* rarity: what very many documents hold tells little of two.
+* the weight of the phrase in the text, BM25, as the graph has it; a part of another phrase has none;
+* the cosine of the text with the documents that hold the phrase: a phrase that is only mentioned is at home elsewhere;
+* salience, quality and occurrences in the text;
+* several words: a single one says less;
+* rarity: a phrase of very many documents says little about two.
 
-What is to set a text apart is worth less the more of it the other text holds in some form. A phrase that one text lacks
-is kept by who believes that the text is about it all the same: by the evidence for it, by how close the text stands to
-its documents, by how much of it the text does hold, and by how much the other text is about it.
+A distinct phrase loses the more of it the other text holds in some form. Whether an implied phrase is kept depends on
+whether the reader believes that the text that lacks it is about it: on the evidence for that, the cosine of that text
+with the documents that hold the phrase, how much of it the text holds, and how much the other text is about it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from indexer.documents import PAIR
-from indexer.model.bm25 import idf, phrase_words
-from worker.methods.base import Problem
+from indexer.documents import PAIR_SEPARATOR
+from indexer.model.bm25 import idf, split_phrase_words
+from worker.methods.base import PairProblem, SideFeatures
+from worker.solver.reader_odds_weights import ReaderOddsWeights
 from worker.solver.subgraph import Flags, Floats, Indices
 
-WEIGHT, TOPIC, SALIENCE, QUALITY, COUNT, SEVERAL, RARITY = 2.0, 2.0, 0.4, 1.2, 0.8, 1.0, 0.35
-"""Of the seven; salience, quality, count and rarity are logarithms."""
-USUAL = -2.1
-"""The odds of a phrase of which all seven are 0."""
-SAID = -1.6
-"""What a distinct phrase loses that the other text holds all of, in other words."""
-IMPLIED, BELIEVED, NEAR, WORDED = -2.3, 0.2, 2.0, 2.2
-"""The odds of an implied phrase at the cut, and what evidence above the cut, closeness and wording add to what speaks
-for any phrase."""
-FAR, TOGETHER = -5.0, 0.25
-"""What a common phrase loses for each unit of cosine by which the two texts stand further apart than that: what such
-texts both say is an accident."""
-_POOR, _SLIGHT = 0.05, 0.02
-"""Quality, and salience, below this are all one."""
-_DOCUMENTS = 10_000
-"""On top of those there are: a corpus of few documents says little of what is rare."""
-LONG = 1000
-"""A text of more words holds nearly any."""
 
-
-class _Text(NamedTuple):
-    """What one side says of each phrase, (P,)."""
+class _SideOdds(NamedTuple):
+    """Parts of the log odds of each phrase that one side alone decides, (P,)."""
 
     own: Floats
-    """What speaks for it in the text itself."""
-    worded: Floats
-    """How much of it the side holds in some form; 0 where that says nothing, as a long text or a set holds any word."""
+    """Log odds from the features of the phrase in the side's text."""
+    partial_match: Floats
+    """Share of the phrase that the side holds in some form; 0 for a long text or a set, which hold any word."""
 
 
-class Worth:
-    """Of the candidates of one pair."""
+class ReaderOdds:
+    """Log odds, (P,), that a reader keeps each candidate of one pair in a list."""
 
-    def __init__(self, problem: Problem) -> None:
-        p = self._problem = problem
-        # a pair weighs, and is said, as often as its members
-        members = np.array([1 + (PAIR in phrase) for phrase in p.phrases])
-        rarest = float(idf([1], max(p.documents, 2))[0])
-        self._a, self._b = _text(p, "a", members, rarest), _text(p, "b", members, rarest)
-        share = np.minimum((p.frequency + 1) / (p.documents + _DOCUMENTS), 1.0)
-        self._anywhere = QUALITY * _log(p.quality, _POOR) - RARITY * np.log(share)
-        self._several = np.array([SEVERAL * (len(phrase_words(phrase)) > 1) for phrase in p.phrases])
+    def __init__(self, problem: PairProblem) -> None:
+        self._problem = problem
+        weights = self._weights = problem.parameters.reader_odds
+        # the weight and the occurrences of a phrase pair are those of its members together
+        members = np.array([1 + (PAIR_SEPARATOR in phrase) for phrase in problem.phrases])
+        max_idf = float(idf([1], max(problem.corpus_size, 2))[0])
+        self._a = _rate_side(problem.a, weights, members, max_idf)
+        self._b = _rate_side(problem.b, weights, members, max_idf)
+        share = np.minimum((problem.document_frequency + 1) / (problem.corpus_size + weights.extra_documents), 1.0)
+        log_quality = _log_from(problem.quality, weights.min_quality)
+        self._anywhere = weights.log_quality * log_quality - weights.log_rarity * np.log(share)
+        """From features that do not depend on the texts."""
+        self._multi_word = np.array(
+            [weights.multi_word * (len(split_phrase_words(phrase)) > 1) for phrase in problem.phrases]
+        )
 
-    def common(self, implied: Flags, margin: Floats) -> Floats:
-        """As phrases of both texts."""
-        p, lacks_b = self._problem, self._problem.occurs_b == 0
-        near, held = (np.where(lacks_b, b, a) for a, b in ((p.topic_a, p.topic_b), (self._a.worded, self._b.worded)))
-        salience = _log(np.maximum(p.salience_a, p.salience_b), _SLIGHT)
-        believed = IMPLIED + BELIEVED * margin + NEAR * near + WORDED * held + SALIENCE * salience
-        both = USUAL + self._several + (self._a.own + self._b.own) / 2
-        far = FAR * max(TOGETHER - p.nearness, 0.0)
-        return np.asarray(self._anywhere + far + np.where(implied, believed, both), dtype=np.float64)
+    def rate_common(self, implied: Flags, margin: Floats) -> Floats:
+        """Return the odds in the common list; ``implied`` flags the phrases that one text lacks."""
+        a, b, weights = self._problem.a, self._problem.b, self._weights
+        lacks_b = b.count == 0
+        cosine = np.where(lacks_b, b.topic_cosine, a.topic_cosine)
+        match = np.where(lacks_b, self._b.partial_match, self._a.partial_match)
+        log_salience = _log_from(np.maximum(a.salience, b.salience), weights.min_salience)
+        implied_odds = (
+            weights.implied_intercept + weights.implied_margin * margin + weights.implied_topic_cosine * cosine
+            + weights.implied_partial_match * match + weights.log_salience * log_salience
+        )  # fmt: skip
+        shared_odds = weights.intercept + self._multi_word + (self._a.own + self._b.own) / 2
+        apart = weights.dissimilarity * max(weights.min_similarity - self._problem.topic_similarity, 0.0)
+        return np.asarray(self._anywhere + apart + np.where(implied, implied_odds, shared_odds), dtype=np.float64)
 
-    def distinct_a(self) -> Floats:
-        """As phrases that set a apart."""
-        return self._distinct(self._a, self._b)
+    def rate_distinct_a(self) -> Floats:
+        """Return the odds in the list of phrases distinct of a."""
+        return self._rate_distinct(self._a, self._b)
 
-    def distinct_b(self) -> Floats:
-        return self._distinct(self._b, self._a)
+    def rate_distinct_b(self) -> Floats:
+        """Return the odds in the list of phrases distinct of b."""
+        return self._rate_distinct(self._b, self._a)
 
-    def _distinct(self, text: _Text, other: _Text) -> Floats:
-        own = self._several + text.own + SAID * other.worded
-        return np.asarray(USUAL + self._anywhere + own, dtype=np.float64)
-
-
-def _text(problem: Problem, side: Literal["a", "b"], members: Indices, rarest: float) -> _Text:
-    """``members``: of how many phrases each consists, (P,); ``rarest``: the idf of a word of one document."""
-
-    def known(name: str) -> Any:
-        return getattr(problem, f"{name}_{side}")
-
-    size, held = max(len(known("side").columns), 1), known("held")
-    # how often it is said; of a set, by how many documents (half a one for a piece): more is asked where there are more
-    times = np.maximum(known("occurs") / members, 1.0) if size < 2 else np.maximum(held, 0.5) / size**0.25
-    weight = known("edge") / members / (np.maximum(held, 1) * rarest)
-    about = SALIENCE * _log(known("salience"), _SLIGHT) + COUNT * np.log(times)
-    own = np.asarray(WEIGHT * weight + TOPIC * known("topic") + about, dtype=np.float64)
-    return _Text(own, known("worded") * (len(known("tokens")) <= LONG and size < 2))
+    def _rate_distinct(self, side: _SideOdds, other: _SideOdds) -> Floats:
+        own = self._multi_word + side.own + self._weights.other_side_match * other.partial_match
+        return np.asarray(self._weights.intercept + self._anywhere + own, dtype=np.float64)
 
 
-def _log(values: Floats, least: float) -> Floats:
-    return np.asarray(np.log(np.maximum(values, least)), dtype=np.float64)
+def _rate_side(side: SideFeatures, weights: ReaderOddsWeights, members: Indices, max_idf: float) -> _SideOdds:
+    """``members`` is the number of phrases each consists of, (P,); ``max_idf`` the idf of a word of one document."""
+    size = max(len(side.seed.columns), 1)
+    # occurrences; of a set, documents (half a one for a part of another phrase), relative to the size of the set
+    if size < 2:
+        times = np.maximum(side.count / members, 1.0)
+    else:
+        times = np.maximum(side.document_count, 0.5) / size**0.25
+    bm25 = side.bm25 / members / (np.maximum(side.document_count, 1) * max_idf)
+    about = weights.log_salience * _log_from(side.salience, weights.min_salience) + weights.log_count * np.log(times)
+    own = np.asarray(weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + about, dtype=np.float64)
+    return _SideOdds(own, side.partial_match * (len(side.tokens) <= weights.max_text_words and size < 2))
 
 
-def chance(odds: Floats) -> Floats:
-    """From log odds to (0, 1)."""
+def _log_from(values: Floats, minimum: float) -> Floats:
+    """Return the logarithm of values, lower ones counting as the minimum."""
+    return np.asarray(np.log(np.maximum(values, minimum)), dtype=np.float64)
+
+
+def odds_to_probability(odds: Floats) -> Floats:
+    """Return probabilities in (0, 1) from log odds."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -50, 50))), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The numeric core asked about one problem: seeds, calibration, and the scores of fixed relevance."""
+"""The numeric core applied to one problem: seeds, calibration, and selection on fixed relevance."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.errors import BadParameter
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import ranked
-from worker.solver.calibration import Calibration, calibrate, log_margin
+from worker.methods.base import MethodResult, PairProblem
+from worker.methods.ranked_lists import rank_phrases
+from worker.solver.calibration import Calibration, calibrate_relevance, compute_log_margin
 from worker.solver.common_problem import CommonProblem
 from worker.solver.distinct_problem import DistinctProblem
-from worker.solver.parameters import Parameters
-from worker.solver.seeds import pair_seeds
+from worker.solver.seeds import build_pair_seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """One pair ready to solve; flags have shape (P, 1)."""
+class PreparedPair:
+    """One pair ready to solve; flags of salient phrases have shape (P, 1)."""
 
     graph: Subgraph
     in_a: Flags
@@ -27,20 +26,21 @@ class Prepared:
     calibration: Calibration
 
 
-def prepare(problem: Problem, method: str) -> Prepared:
+def prepare_pair(problem: PairProblem, method: str) -> PreparedPair:
+    """Build the seeds of a pair and calibrate them; raise BadParameter, naming the method, if there is no graph."""
     graph, p = problem.graph, problem.parameters
     if graph is None:
         raise BadParameter(f"{method} needs the phrase-document graph", fix="use --method containment without one")
-    seeds = pair_seeds(
-        graph, problem.side_a, problem.side_b, alpha=p.alpha, delta=p.background(problem.documents),
+    seeds = build_pair_seeds(
+        graph, problem.a.seed, problem.b.seed, alpha=p.alpha, delta=p.delta,
         background=problem.background if problem.background.any() else None,
     )  # fmt: skip
-    in_a, in_b = problem.in_a[:, np.newaxis], problem.in_b[:, np.newaxis]
-    return Prepared(graph, in_a, in_b, calibrate(graph, seeds, in_a, in_b, p))
+    in_a, in_b = problem.a.is_salient[:, np.newaxis], problem.b.is_salient[:, np.newaxis]
+    return PreparedPair(graph, in_a, in_b, calibrate_relevance(graph, seeds, in_a, in_b, p))
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class PairSelection:
     """C, Q and Q' of one pair with their scores, all of shape (P,)."""
 
     common: Flags
@@ -48,18 +48,24 @@ class Selected:
     distinct_b: Flags
     commonality: Floats
     distinction: Floats
-    """Of a; that of b is its negative."""
+    """Score of phrases distinct of a; that of b is its negative."""
     margin: Floats
 
-    def sorting(
-        self, problem: Problem, relevance: Floats, *, iterations: int = 0, rounds: int = 0, notes: tuple[str, ...] = ()
-    ) -> Sorting:
-        """``relevance`` (P, 2) in units of an average salient phrase."""
-        return Sorting(
+    def to_result(
+        self,
+        problem: PairProblem,
+        relevance: Floats,
+        *,
+        iterations: int = 0,
+        rounds: int = 0,
+        notes: tuple[str, ...] = (),
+    ) -> MethodResult:
+        """Rank the selected phrases; ``relevance`` (P, 2) is in units of an average salient phrase."""
+        return MethodResult(
             phrases=problem.phrases,
-            common=ranked(problem.phrases, self.common, self.commonality),
-            distinct_a=ranked(problem.phrases, self.distinct_a, self.distinction),
-            distinct_b=ranked(problem.phrases, self.distinct_b, -self.distinction),
+            common=rank_phrases(problem.phrases, self.common, self.commonality),
+            distinct_a=rank_phrases(problem.phrases, self.distinct_a, self.distinction),
+            distinct_b=rank_phrases(problem.phrases, self.distinct_b, -self.distinction),
             relevance_a=relevance[:, 0],
             relevance_b=relevance[:, 1],
             margin=self.margin,
@@ -69,13 +75,14 @@ class Selected:
         )
 
 
-def select_by_means(problem: Problem, f: Floats, parameters: Parameters) -> Selected:
-    """The constraints of Eqs. 8 and 9 on relevance (P, 2) that is already known."""
-    in_a, in_b = problem.in_a[:, np.newaxis], problem.in_b[:, np.newaxis]
-    first = CommonProblem(in_a, in_b, 0.0, "product")
-    common = first.select(f)
-    second = DistinctProblem(in_a, in_b, common, parameters, "ratio")
-    distinct = second.select(f)
-    scores = first.scores(f)
-    margin = log_margin(scores, first.cut(f))[:, 0]
-    return Selected(common[:, 0], distinct[:, 0], distinct[:, 1], scores[:, 0], second.scores(f)[:, 0], margin)
+def select_by_means(problem: PairProblem, f: Floats) -> PairSelection:
+    """Select under the constraints of Eqs. 8 and 9 on relevance f (P, 2) that is already known."""
+    in_a, in_b = problem.a.is_salient[:, np.newaxis], problem.b.is_salient[:, np.newaxis]
+    common_problem = CommonProblem(in_a, in_b, 0.0, "product")
+    common = common_problem.select_phrases(f)
+    distinct_problem = DistinctProblem(in_a, in_b, common, problem.parameters, "ratio")
+    distinct = distinct_problem.select_phrases(f)
+    scores = common_problem.compute_scores(f)
+    margin = compute_log_margin(scores, common_problem.compute_threshold(f))[:, 0]
+    distinction = distinct_problem.compute_scores(f)[:, 0]
+    return PairSelection(common[:, 0], distinct[:, 0], distinct[:, 1], scores[:, 0], distinction, margin)

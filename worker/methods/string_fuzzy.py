@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import rest_is_distinct
+from worker.methods.base import Method, MethodResult, PairProblem
+from worker.methods.ranked_lists import sort_rest_as_distinct
 
 
 @dataclass(frozen=True)
-class StringFuzzy:
+class StringFuzzy(Method):
     """The phrase need not occur: its words may stand anywhere in the text."""
 
-    name: str = "string_fuzzy"
+    name: ClassVar[str] = "string_fuzzy"
+    title: ClassVar[str] = "similar strings"
+    needs_word_bm25: ClassVar[bool] = True
     threshold: float = 3.0
     """The paper's; BM25 with the factor k1 + 1."""
 
-    def sort(self, problem: Problem) -> Sorting:
-        least = np.minimum(problem.partial_a, problem.partial_b)
-        common = (least > self.threshold) & problem.candidates
-        return rest_is_distinct(problem, common, least, problem.partial_a, problem.partial_b, least - self.threshold)
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        score_a, score_b = problem.a.word_bm25, problem.b.word_bm25
+        smaller = np.minimum(score_a, score_b)
+        common = (smaller > self.threshold) & problem.is_candidate
+        return sort_rest_as_distinct(problem, common, smaller, score_a, score_b, smaller - self.threshold)

@@ -6,17 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import intersection, top
-from worker.methods.tfidf import Text, corpus
-from worker.solver.subgraph import Floats
+from worker.methods.base import Method, MethodResult, PairProblem, SideFeatures
+from worker.methods.ranked_lists import intersect_choices, select_top
+from worker.methods.tfidf import LemmaText, read_neighbour_texts
+from worker.solver.subgraph import Flags, Floats, Indices
 
 
 @dataclass(frozen=True)
-class TopicLabel:
+class TopicLabel(Method):
     """The score of phrase p for text d is ``sum over words w of p(w | d) PMI(w, p)``.
 
     Assumed: p(w | d) is the share of w among the text's tokens; PMI comes from documents of the
@@ -24,31 +25,41 @@ class TopicLabel:
     occur in its text.
     """
 
-    name: str = "topic_label"
+    name: ClassVar[str] = "topic_label"
+    title: ClassVar[str] = "topic labels"
+    needs_neighbour_texts: ClassVar[bool] = True
     labels: int = 20
-    """How many phrases a side keeps, as WordMatch does."""
+    """Phrases chosen for each side, as many as WordMatch chooses words."""
 
-    def sort(self, problem: Problem) -> Sorting:
-        texts = corpus(problem)
-        holders = [np.array([bool(text.spans(phrase)) for text in texts], dtype=bool) for phrase in problem.phrases]
-        score_a = first_order(problem.tokens_a, texts, holders)
-        score_b = first_order(problem.tokens_b, texts, holders)
-        top_a = top(problem.phrases, score_a, problem.candidates & (problem.occurs_a > 0), self.labels)
-        top_b = top(problem.phrases, score_b, problem.candidates & (problem.occurs_b > 0), self.labels)
-        return intersection(problem.phrases, top_a, top_b, score_a, score_b)
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        texts = read_neighbour_texts(problem)
+        holders = [
+            np.array([bool(text.find_spans(phrase)) for text in texts], dtype=bool) for phrase in problem.phrases
+        ]
+
+        def choose_labels(side: SideFeatures, scores: Floats) -> Indices:
+            return select_top(problem.phrases, scores, problem.is_candidate & (side.count > 0), self.labels)
+
+        score_a = score_first_order(problem.a.tokens, texts, holders)
+        score_b = score_first_order(problem.b.tokens, texts, holders)
+        top_a, top_b = choose_labels(problem.a, score_a), choose_labels(problem.b, score_b)
+        return intersect_choices(problem.phrases, top_a, top_b, score_a, score_b)
 
 
-def first_order(tokens: Sequence[str], texts: Sequence[Text], holders: Sequence[np.ndarray]) -> Floats:
-    """Scores (P,) of phrases whose documents are flagged in ``holders``."""
+def score_first_order(tokens: Sequence[str], texts: Sequence[LemmaText], holders: Sequence[Flags]) -> Floats:
+    """Return the scores (P,) of phrases for a text; ``holders`` flags the documents (N,) that hold each phrase."""
     counts, total = Counter(tokens), max(len(tokens), 1)
     words = sorted(counts)
     share = np.array([counts[word] / total for word in words])
     holds = np.array([[word in text.words for text in texts] for word in words], dtype=bool).reshape(-1, len(texts))
-    return np.array([float(share @ pmi(holds, flags)) for flags in holders])
+    return np.array([float(share @ compute_pmi(holds, flags)) for flags in holders])
 
 
-def pmi(holds: np.ndarray, flags: np.ndarray) -> Floats:
-    """``ln(n(w, p) n / (n(w) n(p)))`` of every word (rows of holds) with one phrase; 0 where they never meet."""
+def compute_pmi(holds: Flags, flags: Flags) -> Floats:
+    """Return ``ln(n(w, p) n / (n(w) n(p)))`` of W words with one phrase, (W,); 0 where they never meet.
+
+    ``holds`` (W, N) flags the documents that hold each word, ``flags`` (N,) those that hold the phrase.
+    """
     together = (holds & flags).sum(axis=1).astype(np.float64)
     expected = holds.sum(axis=1) * int(flags.sum()) / max(flags.size, 1)
     logs: Floats = np.zeros(together.shape)

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from worker.methods.base import Problem, Sorting
-from worker.methods.ranked_lists import intersection, top
-from worker.methods.tfidf import inverse_frequency, tf_idf
+from worker.methods.base import Method, MethodResult, PairProblem
+from worker.methods.ranked_lists import intersect_choices, select_top
+from worker.methods.tfidf import build_idf, compute_tf_idf
 
 
 @dataclass(frozen=True)
-class WordMatch:
+class WordMatch(Method):
     """Its phrases are single words of its own choice, not the candidates.
 
     Assumed: TF is the plain count and IDF ``ln(N / df)``; the paper names neither.
     """
 
-    name: str = "word_match"
+    name: ClassVar[str] = "word_match"
+    title: ClassVar[str] = "word match"
     words: int = 20
-    """How many words a side keeps (the paper's 20)."""
+    """Words chosen for each side (the paper's 20)."""
 
-    def sort(self, problem: Problem) -> Sorting:
-        weight = inverse_frequency(problem)
-        a, b = tf_idf(problem.tokens_a, weight), tf_idf(problem.tokens_b, weight)
+    def sort_phrases(self, problem: PairProblem) -> MethodResult:
+        idf = build_idf(problem)
+        a, b = compute_tf_idf(problem.a.tokens, idf), compute_tf_idf(problem.b.tokens, idf)
         vocabulary = sorted(a.keys() | b.keys())
         score_a = np.array([a.get(word, 0.0) for word in vocabulary])
         score_b = np.array([b.get(word, 0.0) for word in vocabulary])
         every = np.ones(len(vocabulary), dtype=bool)
-        top_a, top_b = top(vocabulary, score_a, every, self.words), top(vocabulary, score_b, every, self.words)
-        return intersection(vocabulary, top_a, top_b, score_a, score_b)
+        top_a = select_top(vocabulary, score_a, every, self.words)
+        top_b = select_top(vocabulary, score_b, every, self.words)
+        return intersect_choices(vocabulary, top_a, top_b, score_a, score_b)

@@ -1,1 +1,1 @@
-"""How a phrase is written for people."""
+"""How a phrase is written for people; the entry point is full_form.py."""

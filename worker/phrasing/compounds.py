@@ -1,7 +1,7 @@
-"""The compound that a phrase is a piece of: "descent" in texts that speak of gradient descent, "hair" of hair cells.
+"""The compound that a phrase is a part of: "gradient descent" for "descent", "hair cell" for "hair".
 
-Told by repetition: what nearly always has the same neighbour is half of something. A corpus may be too small to have
-mined the whole, but the text at hand says it again and again.
+It is recognised by repetition: a phrase that nearly always has the same neighbour is a part of something longer. A
+corpus may be too small for the compound to be mined, while the text at hand repeats it.
 """
 
 from __future__ import annotations
@@ -10,69 +10,72 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
-from worker.explain.text.ngram_counts import padded
+from worker.explain.text.ngram_counts import pad_tokens
 
-LONGEST = 5
-"""Words of a compound; what goes on is a sentence that is said again."""
-_TWICE = 2
-"""Seen once, a neighbour may be any word."""
-_USUAL = 2 / 3
-"""Of the mentions of a phrase that stand in the compound."""
-_MENTIONS = 60
-"""Looked at in a text."""
+MAX_COMPOUND_WORDS = 5
+"""Longest compound in words; a longer one is a repeated sentence."""
+_MIN_MENTIONS = 2
+"""A neighbour seen only once may be any word."""
+_MIN_SHARE = 2 / 3
+"""Share of a phrase's mentions that must be part of the compound."""
+_MAX_MENTIONS = 60
+"""Mentions looked at in a text."""
 
-BOUNDARY = "\n"
-"""As sequences have it: an end of a line."""
+LINE_END = "\n"
+"""The token at the end of a line in padded tokens."""
 
 Neighbours = tuple[str, str]
-"""The word before and the word after a mention, or a boundary."""
+"""The token before and the token after a mention."""
 
 
-def compound(phrase: str, texts: Sequence[str], fits: Callable[[str], bool]) -> str | None:
-    """The lemmas of the whole; None where the phrase stands by itself.
+def find_compound(phrase: str, texts: Sequence[str], may_be_part: Callable[[str], bool]) -> str | None:
+    """Return the lemmas of the compound that the phrase is a part of in every text, or None.
 
-    ``texts``: tokens, each between two spaces, of the texts that hold the phrase; the whole stands in every one.
-    ``fits``: whether a word may be a part of it.
+    ``texts``: the texts that contain the phrase, as returned by ``space_tokens``. ``may_be_part``: returns whether a
+    word may be a part of a compound.
     """
-    mentions = [list(_neighbours(phrase, text)) for text in texts]
+    mentions = [list(_iter_neighbours(phrase, text)) for text in texts]
     total = sum(map(len, mentions))
-    if total < _TWICE:
+    if total < _MIN_MENTIONS:
         return None
-    least = max(_TWICE, ceil(_USUAL * total))
-    whole = phrase
-    while whole.count(" ") < LONGEST:
-        before = _usual([[left for left, _ in own] for own in mentions], least, fits)
-        after = _usual([[right for _, right in own] for own in mentions], least, fits)
+    min_count = max(_MIN_MENTIONS, ceil(_MIN_SHARE * total))
+    compound = phrase
+    while compound.count(" ") < MAX_COMPOUND_WORDS:
+        before = _find_common_word([[left for left, _ in in_text] for in_text in mentions], min_count, may_be_part)
+        after = _find_common_word([[right for _, right in in_text] for in_text in mentions], min_count, may_be_part)
         if not before and not after:
-            return whole if whole != phrase and _said_anew(mentions) else None
-        whole = f"{whole} {after}" if after else f"{before} {whole}"
-        mentions = [list(_neighbours(whole, text)) for text in texts]
+            return compound if compound != phrase and _is_repeated(mentions) else None
+        compound = f"{compound} {after}" if after else f"{before} {compound}"
+        mentions = [list(_iter_neighbours(compound, text)) for text in texts]
     return None
 
 
-def _said_anew(mentions: Sequence[Sequence[Neighbours]]) -> bool:
-    """Whether a text says it twice, or two texts say it in different sentences: one that is copied says it once."""
-    return max(map(len, mentions)) >= _TWICE or len({around for own in mentions for around in own}) > 1
+def _is_repeated(mentions: Sequence[Sequence[Neighbours]]) -> bool:
+    """Return whether one text repeats the compound or two texts use it in different contexts, not in a copied one."""
+    contexts = {neighbours for in_text in mentions for neighbours in in_text}
+    return max(map(len, mentions)) >= _MIN_MENTIONS or len(contexts) > 1
 
 
-def spaced(tokens: str) -> str:
-    """Tokens as ``compound`` reads them: boundaries among them, around the text, too."""
-    return padded(("", tokens, ""))
+def space_tokens(tokens: str) -> str:
+    """Return the tokens of a text as ``find_compound`` reads them: padded, with a line end on either side."""
+    return pad_tokens(("", tokens, ""))
 
 
-def _neighbours(phrase: str, text: str) -> Iterator[Neighbours]:
-    wanted = f" {phrase.replace(' ', '  ')} "
-    at = text.find(wanted)
-    for _ in range(_MENTIONS):
-        if at < 0:
+def _iter_neighbours(phrase: str, text: str) -> Iterator[Neighbours]:
+    padded = f" {phrase.replace(' ', '  ')} "
+    start = text.find(padded)
+    for _ in range(_MAX_MENTIONS):
+        if start < 0:
             break
-        end = at + len(wanted)
-        yield text[text.rfind(" ", 0, at - 1) + 1 : at - 1], text[end + 1 : text.find(" ", end + 1)]
-        at = text.find(wanted, end)
+        end = start + len(padded)
+        yield text[text.rfind(" ", 0, start - 1) + 1 : start - 1], text[end + 1 : text.find(" ", end + 1)]
+        start = text.find(padded, end)
 
 
-def _usual(words: Sequence[Sequence[str]], least: int, fits: Callable[[str], bool]) -> str:
-    """The word that stands there in every text and often enough in all, or none."""
-    (word, times), *_ = Counter(word for own in words for word in own).most_common(1) or [("", 0)]
-    usual = times >= least and all(word in own for own in words)
-    return word if usual and word != BOUNDARY and fits(word) else ""
+def _find_common_word(
+    words_by_text: Sequence[Sequence[str]], min_count: int, may_be_part: Callable[[str], bool]
+) -> str:
+    """Return the most frequent word if it is in every text, frequent enough and may be a part, else an empty string."""
+    (word, count), *_ = Counter(word for words in words_by_text for word in words).most_common(1) or [("", 0)]
+    is_common = count >= min_count and all(word in words for words in words_by_text)
+    return word if is_common and word != LINE_END and may_be_part(word) else ""

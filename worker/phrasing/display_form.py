@@ -1,7 +1,7 @@
-"""How a phrase is written: as usual in the corpus where the documents at hand write it so, else as they do.
+"""The display form of a phrase: as the corpus usually writes it if the documents at hand do so too, else as they do.
 
-Lemmas are the same for "security firms" and "securities firms"; which of the two is meant only a text can say. And a
-caller who may not read the whole corpus is shown nothing but what one of their own documents has.
+"security firms" and "securities firms" have the same lemmas; only a text tells which of them is meant. Callers who may
+not read the whole corpus see only spellings from documents they may read.
 """
 
 from __future__ import annotations
@@ -9,53 +9,56 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from indexer.documents import PAIR
-from indexer.engines.base import Groups
+from indexer.documents import PAIR_SEPARATOR
+from indexer.engines.search_types import Groups
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.text.spans import Spans
+from worker.explain.text.spans import DocumentSpans
 
-_FEW = 2
-"""Of more documents the usual spelling is as good as any."""
-_ENOUGH = 20
-"""Occurrences looked at for the usual spelling, and for the most frequent one."""
-
-
-def usual_spelling(phrase: str, model: PhraseModel) -> str:
-    """In the whole corpus."""
-    number = model.phrase_ids.get(phrase)
-    return model.displays[number] if number is not None else phrase.replace(PAIR, " + ")
+_MAX_DOCUMENTS_READ = 2
+"""For more documents the usual form of the corpus is taken without reading them."""
+_MAX_OCCURRENCES = 20
+"""Occurrences looked at for the usual form and for the most frequent one."""
 
 
-class Speller:
-    def __init__(self, documents: Sequence[Spans], model: PhraseModel, groups: Groups) -> None:
-        """``groups``: whose eyes it is for; None reads everything."""
+def get_corpus_form(phrase: str, model: PhraseModel) -> str:
+    """Return the usual display form of a phrase in the whole corpus."""
+    phrase_id = model.phrase_ids.get(phrase)
+    return model.display_forms[phrase_id] if phrase_id is not None else phrase.replace(PAIR_SEPARATOR, " + ")
+
+
+class DisplayForms:
+    """Display forms of the phrases of some documents."""
+
+    def __init__(self, documents: Sequence[DocumentSpans], model: PhraseModel, groups: Groups) -> None:
+        """``groups``: groups of the caller; None reads everything."""
         self._documents = documents
         self._model = model
         self._groups = groups
 
-    def display(self, phrase: str) -> str:
-        if PAIR in phrase:
-            return " + ".join(self.display(member) for member in phrase.split(PAIR))
-        usual = usual_spelling(phrase, self._model)
-        if self._groups is None and len(self._documents) > _FEW:
-            return usual
-        seen: Counter[str] = Counter()
-        for written in self._written(phrase):
+    def find(self, phrase: str) -> str:
+        """Return the display form of a phrase or phrase pair."""
+        if PAIR_SEPARATOR in phrase:
+            return " + ".join(self.find(member) for member in phrase.split(PAIR_SEPARATOR))
+        corpus_form = get_corpus_form(phrase, self._model)
+        if self._groups is None and len(self._documents) > _MAX_DOCUMENTS_READ:
+            return corpus_form
+        counts: Counter[str] = Counter()
+        for spelling in self._iter_spellings(phrase):
             # capitals may come from documents that a caller may not read
-            if written == usual or (self._groups is None and written.casefold() == usual.casefold()):
-                return usual
-            seen[written] += 1
-            if seen.total() == _ENOUGH:
+            if spelling == corpus_form or (self._groups is None and spelling.casefold() == corpus_form.casefold()):
+                return corpus_form
+            counts[spelling] += 1
+            if counts.total() == _MAX_OCCURRENCES:
                 break
-        if seen:
-            return seen.most_common(1)[0][0]
-        return usual if self._groups is None else phrase
+        if counts:
+            return counts.most_common(1)[0][0]
+        return corpus_form if self._groups is None else phrase
 
-    def _written(self, phrase: str) -> Iterator[str]:
-        """Its occurrences as they stand in the texts."""
+    def _iter_spellings(self, phrase: str) -> Iterator[str]:
+        """Yield the occurrences of a phrase as the texts write them."""
         for spans in self._documents:
             if phrase not in spans.document.tokens:
                 continue
-            for field, start, end in spans.of(phrase, _ENOUGH):
+            for field, start, end in spans.find(phrase, _MAX_OCCURRENCES):
                 text: str = getattr(spans.document.document, field)
                 yield " ".join(text[start:end].split())

@@ -1,7 +1,8 @@
-"""The whole name that a phrase is a piece of: "Hughes" in a text about Mark Hughes, "bi" of "bi-level".
+"""The proper name or hyphenated word that a phrase is a part of: "Mark Hughes" for "Hughes", "bi-level" for "bi".
 
-Told by hyphens and capitals around the first mentions. What never stands by itself is shown as the whole it always
-stands in; a word that does, with the words before it at its first mention, where a text gives a name in full.
+It is recognised by hyphens and capitals around the first mentions. A phrase that is never mentioned alone expands to
+what always surrounds it; a word that is also mentioned alone, to the name before its first mention, where a text
+gives names in full.
 """
 
 from __future__ import annotations
@@ -10,150 +11,162 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from indexer.documents import PAIR
-from indexer.text.tokenizer import FIELD_START, SEPARATORS, Mark, split
-from worker.explain.text.spans import Spans
-from worker.phrasing.compounds import spaced
+from indexer.documents import PAIR_SEPARATOR
+from indexer.text.tokenizer import FIELD_START_MARKS, SEPARATOR_MARKS, Mark, split_words
+from worker.explain.text.spans import DocumentSpans
+from worker.phrasing.compounds import space_tokens
 
-_MENTIONS = 3
-"""Looked at, in the text: a title is often all in capitals."""
-_AROUND = 80
-"""Characters on either side of a mention."""
-_LONGEST = 5
-"""Words of a name; more capitals in a row are a heading."""
+_MAX_MENTIONS = 3
+"""Mentions looked at, in the text only: titles are often all in capitals."""
+_CONTEXT_CHARACTERS = 80
+"""Characters looked at on either side of a mention."""
+_MAX_NAME_WORDS = 5
+"""Longest name in words; more capitalised words in a row are a heading."""
 _DATES = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday
     january february march april june july august september october november december""".split()
 )
-"""Capitals that stand beside names and belong to none ("On Monday IBM said"); "May" may be a person."""
-_POSSESSIVE = ("'s", "’s", "'", "’")
+"""Capitalised words that are no part of an adjacent name ("On Monday IBM said"); "May" may be a person."""
+_POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
 
-Run = tuple[int, int]
-"""Where it begins and ends in the text."""
+TextRange = tuple[int, int]
+"""Start and end in the text, in characters."""
 
 
-class Called(NamedTuple):
-    """The whole that a phrase is a piece of."""
+class FullForm(NamedTuple):
+    """The name or compound that a phrase is a part of."""
 
     display: str
-    """As a text writes it."""
+    """Its spelling in a text."""
     lemmas: str
-    """What it is, to be compared with phrases."""
+    """Its lemmas, to be compared with phrases."""
 
 
-class Names:
-    """Of the phrases of one document."""
+class ProperNames:
+    """Expands the phrases of one document to the names they are a part of."""
 
-    def __init__(self, spans: Spans, is_name: Callable[[str], bool]) -> None:
-        """``is_name``: whether a word is usually written with a capital."""
+    def __init__(self, spans: DocumentSpans, is_name: Callable[[str], bool]) -> None:
+        """``is_name``: returns whether a word is usually capitalised."""
         self._text = spans.document.document.text
         self._spans = spans
         self._is_name = is_name
-        self._wholes: dict[str, Called | None] = {}
+        self._full_forms: dict[str, FullForm | None] = {}
 
-    def whole(self, phrase: str) -> Called | None:
-        """None where the phrase is no piece of a name. Remembered, as every hit of a page asks for the phrases of the
-        query."""
-        if phrase not in self._wholes:
-            self._wholes[phrase] = self._whole(phrase)
-        return self._wholes[phrase]
+    def expand(self, phrase: str) -> FullForm | None:
+        """Return the name that the phrase is a part of, or None.
+
+        Results are cached, as every hit of a page asks for the phrases of the query.
+        """
+        if phrase not in self._full_forms:
+            self._full_forms[phrase] = self._find_full_form(phrase)
+        return self._full_forms[phrase]
 
     @cached_property
-    def body(self) -> str:
-        """Its tokens as compounds are looked for in them; a title that the text begins with is not counted twice."""
+    def padded_tokens(self) -> str:
+        """The tokens for ``find_compound``; a title that the text repeats at its beginning counts once."""
         tokens, title = self._spans.document.tokens, self._spans.document.document.title
         if title and self._text.lstrip().startswith(title):
-            tokens = "".join(tokens.split(None, own)[own:]) if (own := len(split(title)[0])) else tokens
-        return spaced(tokens)
+            length = len(split_words(title)[0])
+            tokens = "".join(tokens.split(None, length)[length:]) if length else tokens
+        return space_tokens(tokens)
 
-    def written(self, words: str) -> str:
-        """A sequence of its lemmas as the text writes it, or else the title; with as few capitals as there are."""
-        found = self._spans.of(words, _MENTIONS)
+    def write_lemmas(self, lemmas: str) -> str:
+        """Return a sequence of lemmas as the text writes it, or else the title, with as few capitals as possible."""
+        mentions = self._spans.find(lemmas, _MAX_MENTIONS)
         title = self._spans.document.document.title
-        in_text = [self._written((start, end)) for field, start, end in found if field == "text"]
-        return min(in_text or [title[start:end] for _, start, end in found], key=plainness, default=words)
+        in_text = [self._read_range((start, end)) for field, start, end in mentions if field == "text"]
+        in_title = [title[start:end] for _, start, end in mentions]
+        return min(in_text or in_title, key=capitals_sort_key, default=lemmas)
 
-    def _whole(self, phrase: str) -> Called | None:
-        if PAIR in phrase or self._text.isupper():
+    def _find_full_form(self, phrase: str) -> FullForm | None:
+        if PAIR_SEPARATOR in phrase or self._text.isupper():
             return None
-        found = self._spans.of(phrase, _MENTIONS)
-        mentions = [(start, end) for field, start, end in found if field == "text"][:_MENTIONS]
-        if not mentions or self._run(*mentions[0]) == mentions[0]:
+        spans = self._spans.find(phrase, _MAX_MENTIONS)
+        mentions = [(start, end) for field, start, end in spans if field == "text"][:_MAX_MENTIONS]
+        if not mentions or self._expand_mention(*mentions[0]) == mentions[0]:
             return None
-        runs = [self._run(*mention) for mention in mentions]
-        in_all = all(run != mention for run, mention in zip(runs, mentions, strict=True))
-        if in_all and len({self._written(run).casefold() for run in runs}) == 1:
-            return self._called(runs[0])
-        (begin, _), (start, end) = runs[0], mentions[0]
-        named = begin < start and " " not in phrase and self._text[begin:start][-1].isspace()
-        return self._called((begin, end)) if named else None
+        expanded = [self._expand_mention(*mention) for mention in mentions]
+        is_never_alone = all(name != mention for name, mention in zip(expanded, mentions, strict=True))
+        if is_never_alone and len({self._read_range(name).casefold() for name in expanded}) == 1:
+            return self._make_full_form(expanded[0])
+        (name_start, _), (start, end) = expanded[0], mentions[0]
+        has_name_before = name_start < start and " " not in phrase and self._text[name_start:start][-1].isspace()
+        return self._make_full_form((name_start, end)) if has_name_before else None
 
-    def _called(self, run: Run) -> Called:
-        return Called(self._written(run), self._spans.lemmas(*run))
+    def _make_full_form(self, text_range: TextRange) -> FullForm:
+        return FullForm(self._read_range(text_range), self._spans.lemmas_between(*text_range))
 
-    def _run(self, start: int, end: int) -> Run:
-        """The compound or name around a mention, or the mention itself."""
+    def _expand_mention(self, start: int, end: int) -> TextRange:
+        """Return the range of the name or hyphenated word around a mention, or of the mention itself."""
         if (
             self._text[start:end].islower()
             and (self._text[max(0, start - 1) : start] + self._text[end : end + 1]).isspace()
         ):
-            return start, end  # most are told at a glance
-        own, separators = split(self._text[start:end])
-        begin, before = self._before(start)
-        stop, after = self._after(end, own[-1][0].isupper())
-        if len(own) > 1 and separators[-2].isspace() and not self._text[end : end + 1].isspace():
-            stop, after = end, 0  # "policy learning-based" is no more than policy learning
-        return (begin, stop) if before + len(own) + after <= _LONGEST else (start, end)
+            return start, end  # the fast way out for most mentions
+        words, separators = split_words(self._text[start:end])
+        name_start, words_before = self._extend_left(start)
+        name_end, words_after = self._extend_right(end, words[-1][0].isupper())
+        if len(words) > 1 and separators[-2].isspace() and not self._text[end : end + 1].isspace():
+            name_end, words_after = end, 0  # "policy learning-based" is no more than policy learning
+        is_short = words_before + len(words) + words_after <= _MAX_NAME_WORDS
+        return (name_start, name_end) if is_short else (start, end)
 
-    def _before(self, start: int) -> tuple[int, int]:
-        """Where the whole begins, and how many words that adds."""
-        first = max(0, start - _AROUND)
-        words, separators = split(self._text[first:start])
-        capital, at, taken = self._text[start].isupper(), start, 0
+    def _extend_left(self, start: int) -> tuple[int, int]:
+        """Return where the name around a mention starts, and how many words that adds."""
+        first = max(0, start - _CONTEXT_CHARACTERS)
+        words, separators = split_words(self._text[first:start])
+        is_capital, name_start, count = self._text[start].isupper(), start, 0
         for n in range(len(words) - 1, 0 if first else -1, -1):  # the first word may have been cut
-            if not _joins(separators[n + 1], capital and _of_a_name(words[n])):
+            if not _is_joined(separators[n + 1], is_capital and _may_be_name_part(words[n])):
                 break
-            at -= len(separators[n + 1]) + len(words[n])
-            taken, capital = taken + 1, words[n][0].isupper()
-            begins = FIELD_START if not n and not first else SEPARATORS[separators[n]]
-            if begins & Mark.SENTENCE and separators[n + 1].isspace() and not self._is_name(words[n]):
-                return at + len(words[n]) + len(separators[n + 1]), taken - 1  # a capital only by its place
-        return at, taken
+            name_start -= len(separators[n + 1]) + len(words[n])
+            count, is_capital = count + 1, words[n][0].isupper()
+            marks = FIELD_START_MARKS if not n and not first else SEPARATOR_MARKS[separators[n]]
+            if marks & Mark.SENTENCE and separators[n + 1].isspace() and not self._is_name(words[n]):
+                # capitalised only because it starts a sentence
+                return name_start + len(words[n]) + len(separators[n + 1]), count - 1
+        return name_start, count
 
-    def _after(self, end: int, capital: bool) -> tuple[int, int]:
-        """Where the whole ends, and how many words that adds; ``capital``: of the mention's last word."""
-        last = min(len(self._text), end + _AROUND)
-        words, separators = split(self._text[end:last])
-        at, taken = end, 0
+    def _extend_right(self, end: int, is_capital: bool) -> tuple[int, int]:
+        """Return where the name around a mention ends, and how many words that adds.
+
+        ``is_capital``: whether the mention's last word is capitalised.
+        """
+        last = min(len(self._text), end + _CONTEXT_CHARACTERS)
+        words, separators = split_words(self._text[end:last])
+        name_end, count = end, 0
         for n in range(len(words) - (last < len(self._text))):
-            if not _joins(separators[n], capital and _of_a_name(words[n])):
+            if not _is_joined(separators[n], is_capital and _may_be_name_part(words[n])):
                 break
-            at += len(separators[n]) + len(words[n])
-            taken, capital = taken + 1, words[n][0].isupper()
-        return at, taken
+            name_end += len(separators[n]) + len(words[n])
+            count, is_capital = count + 1, words[n][0].isupper()
+        return name_end, count
 
-    def _written(self, run: Run) -> str:
-        written = " ".join(self._text[run[0] : run[1]].split())
-        return next((written.removesuffix(end) for end in _POSSESSIVE if written.endswith(end)), written)
-
-
-def plainness(written: str) -> tuple[int, str]:
-    """By which the plainest of several spellings comes first: few capitals."""
-    return sum(map(str.isupper, written)), written
+    def _read_range(self, text_range: TextRange) -> str:
+        """Return the text of a range on one line, without a possessive ending."""
+        start, end = text_range
+        text = " ".join(self._text[start:end].split())
+        return next((text.removesuffix(ending) for ending in _POSSESSIVE_ENDINGS if text.endswith(ending)), text)
 
 
-def _of_a_name(word: str) -> bool:
+def capitals_sort_key(text: str) -> tuple[int, str]:
+    """Return a sort key that puts the spelling with the fewest capitals first."""
+    return sum(map(str.isupper, text)), text
+
+
+def _may_be_name_part(word: str) -> bool:
     return word[0].isupper() and word.lower() not in _DATES
 
 
-def _joins(separator: str, capitals: bool) -> bool:
-    """Whether what stands between two words makes them one name or compound."""
-    return bool(SEPARATORS[separator] & Mark.HYPHEN) or (capitals and separator.isspace() and not SEPARATORS[separator])
+def _is_joined(separator: str, are_capitals: bool) -> bool:
+    """Return whether two words belong together: by a hyphen, or by a space if both are capitalised."""
+    marks = SEPARATOR_MARKS[separator]
+    return bool(marks & Mark.HYPHEN) or (are_capitals and separator.isspace() and not marks)
 
 
-def shared_name(wholes: Sequence[Called | None]) -> Called | None:
-    """What a phrase of several texts is called in all of them."""
-    agreed = [whole for whole in wholes if whole]
-    if len(agreed) < len(wholes) or len({whole.lemmas for whole in agreed}) != 1:
+def find_shared_form(forms: Sequence[FullForm | None]) -> FullForm | None:
+    """Return the full form on which all texts agree, or None."""
+    known = [form for form in forms if form]
+    if len(known) < len(forms) or len({form.lemmas for form in known}) != 1:
         return None
-    return min(agreed, key=lambda whole: plainness(whole.display))
+    return min(known, key=lambda form: capitals_sort_key(form.display))

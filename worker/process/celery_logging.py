@@ -1,4 +1,4 @@
-"""Celery's log lines, in the form of all others."""
+"""Celery's log lines in the format of the application."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from celery.apps import worker as program
+from celery.apps import worker as celery_worker_program
 from celery.signals import setup_logging
 
-from indexer.logging_setup import are_set_up, line
+from indexer.logging_setup import format_line, is_configured
 
 _STDERR = 2
 
 
-def in_one_form() -> bool:
-    """Have Celery write no lines of its own, if a form was set up for all: its records take the way of the others,
-    and so does what it says while it handles a signal. Whether that is so."""
-    if not are_set_up():
+def use_application_logging() -> bool:
+    """Make Celery log through the application's handlers, if those are set up; return whether they are.
+
+    This includes what Celery writes while it handles a signal.
+    """
+    if not is_configured():
         return False
-    setup_logging.connect(_leave_as_set_up, weak=False)
-    program.safe_say = _say
+    setup_logging.connect(_skip_celery_setup, weak=False)
+    celery_worker_program.safe_say = _write_line
     return True
 
 
-def _leave_as_set_up(**_: Any) -> None:
-    """Where this is connected, Celery sets nothing up."""
+def _skip_celery_setup(**_: Any) -> None:
+    """Do nothing: Celery configures no logging of its own when this signal has a receiver."""
 
 
-def _say(text: str, stream: object = None) -> None:
-    """Past the stream, which the signal may have found in the middle of a line's writing."""
+def _write_line(text: str, stream: object = None) -> None:
+    """Write a line past the stream, which may be in the middle of a line when the signal arrives."""
     with suppress(OSError):
-        os.write(_STDERR, f"{line('celery.worker', text)}\n".encode())
+        os.write(_STDERR, f"{format_line('celery.worker', text)}\n".encode())

@@ -1,1 +1,1 @@
-"""The facade the web layer talks to, and the handlers of its jobs."""
+"""The facade of the web layer, the container of shared parts, and the handlers of jobs."""

@@ -1,31 +1,34 @@
-"""A stored document as it is shown to a caller who may read it."""
+"""A stored document as JSON for a caller who may read it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import Groups
+from indexer.engines.search_types import Groups
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.text.spans import Spans
-from worker.phrasing.display_form import Speller
+from worker.explain.text.spans import DocumentSpans
+from worker.phrasing.display_form import DisplayForms
 
 
-def shown(index: str, found: AnalysedDocument, model: PhraseModel, groups: Groups = None) -> dict[str, Any]:
-    speller = Speller([Spans(found)], model, groups)
-    fields = found.document.plain()
-    del fields["acl"]  # who else may read it is not told
+def build_document_json(
+    index: str, document: AnalysedDocument, model: PhraseModel, groups: Groups = None
+) -> dict[str, Any]:
+    """Return the fields of a document and its salient phrases, spelled as these groups may see them."""
+    display_forms = DisplayForms([DocumentSpans(document)], model, groups)
+    fields = document.document.to_dict()
+    del fields["acl"]  # callers do not see who else may read it
     return {
         "index": index,
         **fields,
-        "version": found.version,
+        "version": document.version,
         "salient": [
             {
                 "phrase": salient.phrase,
-                "display": speller.display(salient.phrase),
+                "display": display_forms.find(salient.phrase),
                 "salience": salient.salience,
                 "count": salient.count,
             }
-            for salient in found.salient
+            for salient in document.salient
         ],
     }

@@ -1,238 +1,342 @@
-"""The desk where questions are handed in and answers are picked up: cache, single flight, rights."""
+"""The facade of the web layer: submit jobs, wait for them, deliver answers the caller may see; indexes and health."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from indexer.engines.base import Groups
+from indexer.documents import Document
+from indexer.engines.attached_source import AttachedSource
+from indexer.engines.search_types import Groups, IndexInfo
 from indexer.errors import UnknownIndex, UnknownJob
-from indexer.indexing.notifications import Version
-from worker.access import Caller, eyes_of, rights_of
-from worker.cache.answers import Kept, KnownQuestions, LocalAnswers
-from worker.cache.readable_ids import Ids, ReadableIds
-from worker.jobs.events import Listeners, Subscriber, Waiters
-from worker.jobs.job import OPEN, Answer, Job, NewJob
-from worker.jobs.payloads import Asked, AskedPage, page_of
+from indexer.indexing.notifications import EVENTS_CHANNEL, DocumentVersion
+from worker.access import Caller, make_access_key, make_groups_key
+from worker.cache.answers import AnswerCache, CachedAnswer, KnownRequests
+from worker.cache.readable_ids import DocumentIds, ReadableIds
+from worker.index_catalog import IndexCatalog
+from worker.jobs.events import EventListeners, EventSubscriber, JobWaiters
+from worker.jobs.job import OPEN_STATES, Job, NewJob, StoredAnswer
+from worker.jobs.payloads import ComparisonRequest, PageRequest, parse_part_id
+from worker.jobs.statistics import JobStatistics
 from worker.json_bytes import dumps, loads
-from worker.service.container import Service
-from worker.service.job_handlers import named_documents
+from worker.service.container import ServiceContainer
+from worker.service.feedback import record_feedback
+from worker.service.ingest import make_ingest_job
+from worker.service.job_handlers import find_named_documents
 
-_AGAIN = 3
-"""How often an answer is looked for that names nothing the caller may no longer read."""
+_MAX_RESUBMISSIONS = 3
+"""How often a request is submitted again because its stored answer names documents the caller may not read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What there is to a job at this moment: an answer, or how far it is."""
+class JobView:
+    """A job at this moment: its answer, or how far it is."""
 
     job: Job
-    kept: Kept | None = None
-    source: str = "miss"
-    """Where the answer came from: ``local`` (this process), ``hit`` (the store), ``miss`` (computed
-    just now), ``stale`` (this process, unchecked)."""
+    answer: CachedAnswer | None = None
+    cache_status: str = "miss"
+    """Where the answer came from: ``local`` (this process), ``hit`` (the store), ``miss`` (computed just now),
+    ``stale`` (this process, unchecked)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class Submission:
+    """The id under which a request is answered."""
+
     id: str
-    new: bool
-    """Whether the question was not known before."""
+    created: bool
+    """Whether a job was entered for it, rather than found."""
 
 
-class Desk:
+class JobGateway:
+    """What routes may do with jobs and indexes.
+
+    Answers are delivered only if the caller may read every document they name. Methods raise StoreUnavailable or
+    EngineUnavailable when the store or the engine cannot be reached.
+    """
+
     def __init__(
         self,
-        service: Service,
+        container: ServiceContainer,
         *,
         max_waiting: int = 8,
-        local_bytes: int = 32 * 2**20,
-        waiting: Callable[[int], object] = int,
+        max_cache_bytes: int = 32 * 2**20,
+        on_waiting_change: Callable[[int], object] = int,
     ) -> None:
-        """``waiting`` hears how many requests wait, whenever that changes."""
-        self.service = service
-        self.waiters = Waiters(max_waiting, waiting)
-        self.local = LocalAnswers(local_bytes)
-        self.known = KnownQuestions(service.config.epoch_ttl)
-        self._subscriber: Subscriber | None = None
-        self._readable = ReadableIds(service.config.rights_ttl)
-        listeners = Listeners(self.waiters.wake, self._changed)
-        if service.inline:
-            service.listen(listeners.hear)
+        """Start listening to events; ``on_waiting_change`` is called with the number of waiting requests."""
+        self.container = container
+        self.waiters = JobWaiters(max_waiting, on_waiting_change)
+        self.answers = AnswerCache(max_cache_bytes)
+        self.known_requests = KnownRequests(container.config.epoch_ttl)
+        self._subscriber: EventSubscriber | None = None
+        self._readable_ids = ReadableIds(container.config.acl_ttl)
+        listeners = EventListeners(self.waiters.wake, self._forget_index)
+        if container.is_inline:
+            container.add_listener(listeners.dispatch)
         else:
-            self._subscriber = Subscriber(service.redis, service.config.key_prefix + "events", listeners)
+            channel = container.config.key_prefix + EVENTS_CHANNEL
+            self._subscriber = EventSubscriber(container.redis, channel, listeners)
             self._subscriber.start()
-
-    def _changed(self, index: str | None) -> None:
-        self.known.changed(index)
-        self._readable.changed(index)
-
-    def readable_ids(self, index: str, epoch: str, groups: Groups, load: Callable[[], Ids]) -> Ids:
-        """What these groups may read of an index: remembered for as long as news of it would be heard."""
-        if self._subscriber is not None and not self._subscriber.connected:
-            return load()
-        return self._readable.get(index, epoch, groups, load)
-
-    def recall(self, caller: Caller, body: bytes) -> str | None:
-        """The id these very bytes led to a moment ago, if nothing can have changed since."""
-        listening = self._subscriber is None or self._subscriber.connected
-        return self.known.get(rights_of(caller.groups), body) if listening else None
-
-    def stale(self, caller: Caller, body: bytes) -> Look | None:
-        """What these bytes led to, while the store cannot be asked whether that still holds.
-
-        Nothing for a caller with limited rights: whether they still have them cannot be asked either.
-        """
-        if caller.groups is not None:
-            return None
-        id = self.known.get(rights_of(caller.groups), body, stale=True)
-        kept = self.local.get(id) if id else None
-        if id is None or kept is None or not caller.may_use(kept.answer.index):
-            return None
-        return Look(Job(id, kept.kind, "done", 1.0), kept, "stale")
-
-    def remember(self, caller: Caller, body: bytes, index: str, id: str) -> None:
-        self.known.put(rights_of(caller.groups), body, index, id)
-
-    def key(self, asked: Asked) -> str:
-        """The id of the answer; raises what is wrong with the question."""
-        question = asked.question()
-        mirror = self.service.mirror
-        epoch = mirror.epoch(asked.index)
-        versions = mirror.versions(asked.index, epoch, [*asked.a.ids, *asked.b.ids], asked.groups)
-        for side in (asked.a, asked.b):
-            if side.form == "search":
-                versions |= self.service.library.select(asked.index, side.words, asked.groups)
-        return question.key(epoch, versions)
-
-    def ask(self, asked: Asked, caller: Caller) -> Ticket:
-        """Hand in a comparison unless it is known or under way."""
-        eyes = eyes_of(asked.index, caller.groups)
-        return self._enter_for(
-            caller, NewJob(self.key(asked), "comparison", asked.to_json(), caller.key_id, rights=eyes)
-        )
-
-    def ask_page(self, asked: AskedPage, caller: Caller) -> Ticket:
-        """Hand in a results page."""
-        mirror = self.service.mirror
-        epoch = mirror.epoch(asked.index)
-        key = asked.key(epoch, mirror.versions(asked.index, epoch, asked.ids(), asked.groups))
-        eyes = eyes_of(asked.index, caller.groups)
-        return self._enter_for(caller, NewJob(key, "explanation", asked.to_json(), caller.key_id, rights=eyes))
-
-    def _enter_for(self, caller: Caller, new: NewJob) -> Ticket:
-        """Hand in a question. Where an answer is there that names a document which this caller may no longer
-        read, the question is asked again under an id that depends on the acls as they are now."""
-        ticket = self.enter(new)
-        for _ in range(_AGAIN):
-            job = None if ticket.new or caller.groups is None else self.service.store.get(ticket.id)
-            if job is None or job.answer is None:
-                break
-            now = self._now(job.answer.index, job.answer.acls)
-            if _readable(caller, job.answer.acls, now):
-                break
-            seen = dumps([ticket.id, [[id, now[id].version if id in now else None] for id in job.answer.acls]])
-            other = new.id[:1] + hashlib.sha256(seen).hexdigest()[: len(new.id) - 1]
-            ticket = self.enter(replace(new, id=other))
-        return ticket
-
-    def enter(self, new: NewJob) -> Ticket:
-        entered = self.service.store.submit(new)
-        if entered:
-            self.service.announce(new.id, new.queue)
-        return Ticket(new.id, entered)
-
-    def look(self, id: str, caller: Caller, *, asked_now: bool = False) -> Look:
-        """The job or its answer; UnknownJob for what does not exist or is not this caller's to see."""
-        kept = self.local.get(id)
-        if kept is not None:
-            self._permit(caller, id, kept.answer)
-            return Look(Job(id, kept.kind, "done", 1.0), kept, "local")
-        part = page_of(id)
-        if part is not None:
-            return self._look_at_part(id, *part, caller)
-        job = self.service.store.get(id)
-        if job is None:
-            raise _unknown(id)
-        if job.answer is None:
-            if not caller.may_follow(job.rights):
-                raise _unknown(id)
-            return Look(job)
-        self._permit(caller, id, job.answer)
-        return Look(job, self.local.put(id, job.kind, job.answer), "miss" if asked_now else "hit")
-
-    def _look_at_part(self, id: str, page: str, position: int, caller: Caller) -> Look:
-        """One hit of a page, as a comparison of its own."""
-        whole = self.look(page, caller)
-        if whole.kept is not None:
-            entries = loads(whole.kept.answer.body)["explanations"]
-            found = entries[position]["comparison"] if position < len(entries) else None
-            if found is None:
-                raise _unknown(id)
-            answer = replace(whole.kept.answer, body=dumps(found))
-            return Look(Job(id, "comparison", "done", 1.0), self.local.put(id, "comparison", answer), "hit")
-        question = self.service.store.question(page)
-        hits = AskedPage.from_json(question).hits if question else ()
-        body = self.ready(page, caller).get(hits[position]) if position < len(hits) else None
-        if body is None:
-            return Look(replace(whole.job, id=id, kind="comparison"))
-        return Look(Job(id, "comparison", "done", 1.0), Kept.of("comparison", Answer(body)), "hit")
-
-    def ready(self, page: str, caller: Caller) -> dict[str, bytes]:
-        """The comparisons of an open page that are ready, by hit, as far as the caller may read what they name."""
-        parts = self.service.store.parts(page)
-        if caller.groups is None or not parts:
-            return parts
-        bodies = {hit: loads(body) for hit, body in parts.items()}
-        named = {hit: named_documents(body) for hit, body in bodies.items()}
-        now = self._now(next(iter(bodies.values()))["index"], set().union(*named.values()))
-        return {hit: body for hit, body in parts.items() if _readable(caller, named[hit], now)}
-
-    def _permit(self, caller: Caller, id: str, answer: Answer) -> None:
-        """Raise UnknownJob unless the index may be used, the answer was made for no more eyes than the caller's,
-        and every document it names may be read, then and now."""
-        if not caller.may_use(answer.index) or not caller.may_open(answer.eyes) or not caller.may_read_all(answer.acls):
-            raise _unknown(id)
-        if caller.groups is not None and not _readable(caller, answer.acls, self._now(answer.index, answer.acls)):
-            raise _unknown(id)
-
-    def _now(self, index: str, ids: Iterable[str]) -> dict[str, Version]:
-        """Versions and acls as they are now; nothing of an index that is gone."""
-        wanted = list(ids)
-        if not wanted:
-            return {}
-        mirror = self.service.mirror
-        try:
-            return mirror.look_up(index, mirror.epoch(index), wanted, fresh=True)
-        except UnknownIndex:
-            return {}
-
-    def wait(self, ticket: Ticket, caller: Caller, seconds: float) -> Look:
-        """Look, and if it is still open wait for it; a full waiting room means no waiting."""
-        id = ticket.id
-        first = self.look(id, caller, asked_now=ticket.new)
-        if first.job.state not in OPEN or seconds <= 0:
-            return first
-        last = first
-
-        def ended() -> bool:
-            nonlocal last
-            last = self.look(id, caller, asked_now=True)
-            return last.job.state not in OPEN
-
-        self.waiters.wait(id, seconds, ended)
-        return last
 
     def close(self) -> None:
         if self._subscriber is not None:
             self._subscriber.stop()
-        self.service.close()
+        self.container.close()
+
+    # Submitting
+
+    def submit_comparison(self, request: ComparisonRequest, caller: Caller) -> Submission:
+        """Submit a comparison; raise what is wrong with the request, or Overloaded."""
+        id = self.compute_answer_id(request)
+        access_key = make_access_key(request.index, caller.groups)
+        new = NewJob(id, "comparison", request.to_json(), caller.key_id, access_key=access_key)
+        return self._submit_readable(caller, new)
+
+    def submit_page(self, request: PageRequest, caller: Caller) -> Submission:
+        """Submit a results page; raise what is wrong with the request, or Overloaded."""
+        versions = self.container.versions
+        epoch = versions.get_epoch(request.index)
+        document_versions = versions.get_readable_versions(
+            request.index, epoch, request.list_document_ids(), request.groups
+        )
+        id = request.compute_answer_id(epoch, document_versions)
+        access_key = make_access_key(request.index, caller.groups)
+        new = NewJob(id, "explanation", request.to_json(), caller.key_id, access_key=access_key)
+        return self._submit_readable(caller, new)
+
+    def submit_documents(self, index: str, documents: Sequence[Document], caller: Caller) -> Submission:
+        """Store documents and submit the job that adds them to the index."""
+        return self.submit(make_ingest_job(self.container, index, documents, caller))
+
+    def submit(self, new: NewJob) -> Submission:
+        """Enter the job and announce it, unless it is open or answered."""
+        is_entered = self.container.store.submit(new)
+        if is_entered:
+            self.container.announce_job(new.id, new.queue)
+        return Submission(new.id, is_entered)
+
+    def compute_answer_id(self, request: ComparisonRequest) -> str:
+        """Return the id of the answer; raise what is wrong with the request."""
+        spec = request.build_spec()
+        index, groups = request.index, request.groups
+        epoch = self.container.versions.get_epoch(index)
+        ids = [*request.a.ids, *request.b.ids]
+        versions = self.container.versions.get_readable_versions(index, epoch, ids, groups)
+        for side in (request.a, request.b):
+            if side.form == "search":
+                versions |= self.container.catalog.select_versions(index, side.words, groups)
+        return spec.compute_answer_id(epoch, versions)
+
+    def keep_readable_hits(self, request: PageRequest, caller: Caller) -> PageRequest:
+        """Return the request without the hits that do not exist for this caller; unchanged if none of them does."""
+        epoch = self.container.versions.get_epoch(request.index)
+        versions = self.container.versions.get(request.index, epoch, request.hits, fresh=caller.groups is not None)
+        hits = tuple(hit for hit in request.hits if hit in versions and caller.may_read(versions[hit].acl))
+        return replace(request, hits=hits or request.hits)
+
+    def _submit_readable(self, caller: Caller, new: NewJob) -> Submission:
+        """Submit a job. Where an answer is stored that names a document which this caller may no longer read, submit
+        it again under an id that depends on the versions of the documents as they are now."""
+        submission = self.submit(new)
+        for _ in range(_MAX_RESUBMISSIONS):
+            if submission.created or caller.groups is None:
+                break
+            job = self.container.store.get(submission.id)
+            if job is None or job.answer is None:
+                break
+            versions = self._get_current_versions(job.answer.index, job.answer.acls)
+            if _may_read_documents(caller, job.answer.acls, versions):
+                break
+            named = [[id, versions[id].version if id in versions else None] for id in job.answer.acls]
+            digest = hashlib.sha256(dumps([submission.id, named])).hexdigest()
+            submission = self.submit(replace(new, id=new.id[:1] + digest[: len(new.id) - 1]))
+        return submission
+
+    # Looking up
+
+    def get(self, id: str, caller: Caller, *, just_submitted: bool = False) -> JobView:
+        """Return the job or its answer; raise UnknownJob if there is none or the caller may not see it."""
+        cached = self.answers.get(id)
+        if cached is not None:
+            self._check_may_see(caller, id, cached.stored)
+            return JobView(Job(id, cached.kind, "done", 1.0), cached, "local")
+        part = parse_part_id(id)
+        if part is not None:
+            return self._get_part(id, *part, caller)
+        job = self.container.store.get(id)
+        if job is None:
+            raise _make_unknown_job(id)
+        if job.answer is None:
+            if not caller.may_see_job(job.access_key):
+                raise _make_unknown_job(id)
+            return JobView(job)
+        self._check_may_see(caller, id, job.answer)
+        return JobView(job, self.answers.put(id, job.kind, job.answer), "miss" if just_submitted else "hit")
+
+    def wait(self, submission: Submission, caller: Caller, seconds: float) -> JobView:
+        """Return the job once it has ended, or after so many seconds; at once when too many requests wait already."""
+        id = submission.id
+        view = self.get(id, caller, just_submitted=submission.created)
+        if view.job.state not in OPEN_STATES or seconds <= 0:
+            return view
+
+        def has_ended() -> bool:
+            nonlocal view
+            view = self.get(id, caller, just_submitted=True)
+            return view.job.state not in OPEN_STATES
+
+        self.waiters.wait(id, seconds, has_ended)
+        return view
+
+    def leave(self, id: str, caller: Caller) -> Job | None:
+        """Take the caller off a job, which is cancelled when nobody else waits for it; raise UnknownJob."""
+        self.get(id, caller)
+        return self.container.store.leave(id, caller.key_id)
+
+    def get_page_hits(self, page: str) -> tuple[str, ...]:
+        """Return the hits of a page whose job is open; none once it has ended."""
+        payload = self.container.store.get_payload(page)
+        return PageRequest.from_json(payload).hits if payload else ()
+
+    def get_ready_parts(self, page: str, caller: Caller) -> dict[str, bytes]:
+        """Return the finished comparisons of an open page by hit, without those that name what the caller may not
+        read."""
+        parts = self.container.store.get_parts(page)
+        if caller.groups is None or not parts:
+            return parts
+        bodies = {hit: loads(body) for hit, body in parts.items()}
+        named = {hit: find_named_documents(body) for hit, body in bodies.items()}
+        versions = self._get_current_versions(next(iter(bodies.values()))["index"], set().union(*named.values()))
+        return {hit: body for hit, body in parts.items() if _may_read_documents(caller, named[hit], versions)}
+
+    def _get_part(self, id: str, page: str, position: int, caller: Caller) -> JobView:
+        """Return one hit of a page as a comparison of its own."""
+        view = self.get(page, caller)
+        if view.answer is not None:
+            entries = loads(view.answer.stored.body)["explanations"]
+            comparison = entries[position]["comparison"] if position < len(entries) else None
+            if comparison is None:
+                raise _make_unknown_job(id)
+            answer = replace(view.answer.stored, body=dumps(comparison))
+            return JobView(Job(id, "comparison", "done", 1.0), self.answers.put(id, "comparison", answer), "hit")
+        hits = self.get_page_hits(page)
+        body = self.get_ready_parts(page, caller).get(hits[position]) if position < len(hits) else None
+        if body is None:
+            return JobView(replace(view.job, id=id, kind="comparison"))
+        cached = CachedAnswer.from_stored("comparison", StoredAnswer(body))
+        return JobView(Job(id, "comparison", "done", 1.0), cached, "hit")
+
+    # Requests and answers that this process remembers
+
+    def get_cached(self, id: str) -> CachedAnswer | None:
+        """Return an answer from the memory of this process, without any check of the caller's rights."""
+        return self.answers.get(id)
+
+    def recall_id(self, caller: Caller, body: bytes) -> str | None:
+        """Return the id that these very bytes led to a moment ago, if nothing can have changed since."""
+        hears_changes = self._subscriber is None or self._subscriber.is_connected
+        return self.known_requests.get(make_groups_key(caller.groups), body) if hears_changes else None
+
+    def remember_id(self, caller: Caller, body: bytes, index: str, id: str) -> None:
+        self.known_requests.put(make_groups_key(caller.groups), body, index, id)
+
+    def get_stale(self, caller: Caller, body: bytes) -> JobView | None:
+        """Return the answer these bytes led to, for use while the store cannot be reached to check it.
+
+        None for a caller with limited groups: their rights cannot be checked either.
+        """
+        if caller.groups is not None:
+            return None
+        id = self.known_requests.get(make_groups_key(caller.groups), body, allow_stale=True)
+        cached = self.answers.get(id) if id else None
+        if id is None or cached is None or not caller.may_use_index(cached.stored.index):
+            return None
+        return JobView(Job(id, cached.kind, "done", 1.0), cached, "stale")
+
+    def _forget_index(self, index: str | None) -> None:
+        self.known_requests.forget_index(index)
+        self._readable_ids.forget_index(index)
+
+    # Indexes
+
+    @property
+    def catalog(self) -> IndexCatalog:
+        """The indexes of the engine, for reading."""
+        return self.container.catalog
+
+    def list_indexes(self, caller: Caller) -> list[str]:
+        """Return the names of the indexes that the caller may use."""
+        return [name for name in self.container.engine.list_indexes() if caller.may_use_index(name)]
+
+    def get_index_info(self, index: str) -> IndexInfo:
+        """Return what the engine says of an index; raise UnknownIndex."""
+        return self.container.engine.get_info(index)
+
+    def get_source(self, info: IndexInfo) -> AttachedSource | None:
+        """Return the index that this one is attached to, if it can be searched; looked up now."""
+        return self.container.engine.attached_source(info)
+
+    def check_index_exists(self, index: str) -> None:
+        """Raise UnknownIndex if there is no such index."""
+        self.container.versions.get_epoch(index)
+
+    def get_readable_ids(self, index: str, epoch: str, groups: Groups, load: Callable[[], DocumentIds]) -> DocumentIds:
+        """Return the ids that these groups may read, from ``load`` or remembered while changes would be heard of."""
+        if self._subscriber is not None and not self._subscriber.is_connected:
+            return load()
+        return self._readable_ids.get(index, epoch, groups, load)
+
+    def record_feedback(self, answer: Mapping[str, Any], phrases: Sequence[Mapping[str, Any]], caller: Caller) -> int:
+        """Store what a reader said of phrases of an answer; return the number of entries."""
+        return record_feedback(self.container.key_values, answer, phrases, caller.key_id)
+
+    # Health
+
+    def ping_store(self) -> None:
+        """Raise StoreUnavailable when the job store cannot be reached."""
+        self.container.store.ping()
+
+    def ping_engine(self) -> None:
+        """Raise EngineUnavailable when the engine cannot be reached."""
+        self.container.engine.ping()
+
+    def get_statistics(self) -> JobStatistics:
+        """Count open and ended jobs."""
+        return self.container.store.get_statistics()
+
+    # Rights
+
+    def _check_may_see(self, caller: Caller, id: str, answer: StoredAnswer) -> None:
+        """Raise UnknownJob unless the caller may use the index, has the groups the answer was made for, and may read
+        every document it names, by the acls of then and of now."""
+        if (
+            not caller.may_use_index(answer.index)
+            or not caller.may_see_answer(answer.access_key)
+            or not caller.may_read_all(answer.acls)
+        ):
+            raise _make_unknown_job(id)
+        if caller.groups is not None:
+            versions = self._get_current_versions(answer.index, answer.acls)
+            if not _may_read_documents(caller, answer.acls, versions):
+                raise _make_unknown_job(id)
+
+    def _get_current_versions(self, index: str, ids: Iterable[str]) -> dict[str, DocumentVersion]:
+        """Return versions and acls as they are now; none for an index that was deleted."""
+        id_list = list(ids)
+        if not id_list:
+            return {}
+        versions = self.container.versions
+        try:
+            return versions.get(index, versions.get_epoch(index), id_list, fresh=True)
+        except UnknownIndex:
+            return {}
 
 
-def _readable(caller: Caller, ids: Iterable[str], now: Mapping[str, Version]) -> bool:
-    return all(id in now and caller.may_read(now[id].acl) for id in ids)
+def _may_read_documents(caller: Caller, ids: Iterable[str], versions: Mapping[str, DocumentVersion]) -> bool:
+    return all(id in versions and caller.may_read(versions[id].acl) for id in ids)
 
 
-def _unknown(id: str) -> UnknownJob:
+def _make_unknown_job(id: str) -> UnknownJob:
     return UnknownJob(f"no job {id!r}", fix="post the question again")

@@ -1,60 +1,68 @@
-"""Documents handed in over HTTP: stored in pieces, added to the index one short task at a time."""
+"""Documents submitted over HTTP: stored in chunks, added to the index by one short task for each chunk."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexer.documents import Document
 from indexer.errors import Expired
-from indexer.indexing.notifications import Version
-from worker.access import Caller, eyes_of
-from worker.jobs.job import Answer, NewJob
-from worker.jobs.runner import More, Running
+from indexer.indexing.notifications import DocumentVersion
+from worker.access import Caller, make_access_key
+from worker.jobs.job import NewJob, StoredAnswer
+from worker.jobs.runner import Continue, JobContext
 from worker.json_bytes import dumps, loads
-from worker.service.container import Service
 
-_KEEP_SECONDS = 6 * 3600.0
+if TYPE_CHECKING:
+    from worker.service.container import ServiceContainer
+
+_CHUNK_TTL_SECONDS = 6 * 3600.0
 
 
-def hand_in(service: Service, index: str, documents: Sequence[Document], caller: Caller) -> NewJob:
-    """Store the documents for the workers; the job that adds them."""
+def make_ingest_job(container: ServiceContainer, index: str, documents: Sequence[Document], caller: Caller) -> NewJob:
+    """Store the documents for the workers and return the job that adds them, not yet submitted."""
     id = "i" + uuid.uuid4().hex[:31]
-    size = service.config.chunk
-    pieces = [documents[start : start + size] for start in range(0, len(documents), size)]
-    values = {_piece(id, n): dumps([document.plain() for document in piece]) for n, piece in enumerate(pieces)}
-    service.keys.set(values, _KEEP_SECONDS)
-    question = dumps({"index": index, "pieces": len(pieces), "documents": len(documents)}).decode()
-    return NewJob(id, "ingest", question, caller.key_id, "bulk", eyes_of(index, caller.groups))
+    size = container.config.chunk_size
+    chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
+    values = {_chunk_key(id, n): dumps([document.to_dict() for document in chunk]) for n, chunk in enumerate(chunks)}
+    container.key_values.set(values, _CHUNK_TTL_SECONDS)
+    payload = dumps({"index": index, "pieces": len(chunks), "documents": len(documents)}).decode()
+    return NewJob(id, "ingest", payload, caller.key_id, "bulk", make_access_key(index, caller.groups))
 
 
-def ingest(service: Service, running: Running) -> Answer | More:
-    """Add one piece; adding it twice is the same as once."""
-    claim = running.claim
-    asked: Mapping[str, Any] = loads(claim.question)
-    stored = service.keys.get([_piece(claim.id, claim.cursor)])[0]
-    if stored is None:
+def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer | Continue:
+    """Add the next chunk; adding a chunk twice has the effect of adding it once.
+
+    Raise Expired when the stored documents are gone.
+    """
+    claim = context.claim
+    payload: Mapping[str, Any] = loads(claim.payload)
+    index, chunk_count = payload["index"], payload["pieces"]
+    key = _chunk_key(claim.id, claim.next_chunk)
+    chunk = container.key_values.get([key])[0]
+    if chunk is None:
         raise Expired("the documents waited too long and are gone", fix="send them again")
-    add(service, asked["index"], [Document.of_plain(value) for value in loads(stored)])
-    service.keys.drop([_piece(claim.id, claim.cursor)])
-    done = claim.cursor + 1
-    running.progress(done / asked["pieces"], f"{done} of {asked['pieces']} pieces")
-    if done < asked["pieces"]:
-        return More(done)
-    body = {"id": claim.id, "state": "done", "progress": 1.0, "index": asked["index"], "written": asked["documents"]}
-    return Answer(dumps(body), {}, asked["index"])
+    write_documents(container, index, [Document.from_dict(value) for value in loads(chunk)])
+    container.key_values.delete([key])
+    done = claim.next_chunk + 1
+    context.report_progress(done / chunk_count, f"{done} of {chunk_count} pieces")
+    if done < chunk_count:
+        return Continue(done)
+    body = {"id": claim.id, "state": "done", "progress": 1.0, "index": index, "written": payload["documents"]}
+    return StoredAnswer(dumps(body), {}, index)
 
 
-def add(service: Service, index: str, documents: Sequence[Document]) -> None:
-    """Write to the engine with the mirror kept true at every moment."""
-    from indexer.indexing.update import add_documents
+def write_documents(container: ServiceContainer, index: str, documents: Sequence[Document]) -> None:
+    """Add documents to the engine; the version cache is never wrong meanwhile."""
+    from indexer.indexing.update import add_documents  # the web process, which imports this module, does not need it
 
-    ids = [document.id for document in documents]
-    service.mirror.writing(index, ids)
-    add_documents(documents, service.engine, index)
-    service.mirror.wrote(index, {d.id: Version(d.version(), tuple(d.acl)) for d in documents})
+    versions = container.versions
+    versions.before_write(index, versions.get_epoch(index), [document.id for document in documents])
+    add_documents(documents, container.engine, index)
+    written = {document.id: DocumentVersion.from_document(document) for document in documents}
+    versions.after_write(index, versions.get_epoch(index), written)
 
 
-def _piece(id: str, n: int) -> str:
+def _chunk_key(id: str, n: int) -> str:
     return f"piece:{id}:{n}"

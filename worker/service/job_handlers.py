@@ -1,84 +1,92 @@
-"""The kinds of jobs: what each does once it is running."""
+"""The handler of each kind of job."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from worker.explain.spec import ALGORITHM
-from worker.jobs.job import Answer
-from worker.jobs.payloads import Asked, AskedPage, algorithm_of, part_id
-from worker.jobs.runner import More, NotMine, Running, Work
+from worker.explain.spec import ALGORITHM_VERSION
+from worker.jobs.job import JobKind, StoredAnswer
+from worker.jobs.payloads import ComparisonRequest, PageRequest, make_part_id, read_algorithm_version
+from worker.jobs.runner import JobContext, JobHandler, NewerAlgorithm
 from worker.json_bytes import dumps
-from worker.service.container import Service
-from worker.service.ingest import ingest
+from worker.service.ingest import run_ingest
+
+if TYPE_CHECKING:
+    from worker.answer.comparison import Comparison
+    from worker.service.container import ServiceContainer
 
 
-def works(service: Service) -> dict[str, Work]:
+def make_job_handlers(container: ServiceContainer) -> dict[JobKind, JobHandler]:
+    """Return the handlers by kind of job."""
     return {
-        "comparison": lambda running: compare(service, _checked(running)),
-        "explanation": lambda running: explain(service, _checked(running)),
-        "ingest": lambda running: ingest(service, running),
+        "comparison": lambda context: run_comparison(container, context),
+        "explanation": lambda context: run_explanation(container, context),
+        "ingest": lambda context: run_ingest(container, context),
     }
 
 
-def _checked(running: Running) -> Running:
-    """Raise NotMine for what was asked of a newer method: our answer would stand under the id of the newer one's."""
-    asked = algorithm_of(running.claim.question)
-    if asked > int(ALGORITHM):
-        raise NotMine(f"it was asked of version {asked} of the method, this worker has version {ALGORITHM}")
-    return running
+def run_comparison(container: ServiceContainer, context: JobContext) -> StoredAnswer:
+    """Compute one comparison, stored under the id of its job."""
+    _check_algorithm_version(context)
+    request = ComparisonRequest.from_json(context.claim.payload)
+    comparison = container.comparer.compare(request.build_spec(), context.report_progress)
+    body = comparison.to_dict() | {"id": context.claim.id}
+    container.versions.observe_epoch(request.index, body["epoch"])
+    return StoredAnswer(dumps(body), get_acls(container, request.index, find_named_documents(body)), request.index)
 
 
-def compare(service: Service, running: Running) -> Answer | More:
-    """One comparison, stored under the id it was asked by."""
-    asked = Asked.from_json(running.claim.question)
-    comparison = service.comparer.compare(asked.question(), running.progress)
-    body = comparison.to_dict() | {"id": running.claim.id}
-    service.mirror.saw_epoch(asked.index, body["epoch"])
-    return Answer(dumps(body), acls_of(service, asked.index, named_documents(body)), asked.index)
+def run_explanation(container: ServiceContainer, context: JobContext) -> StoredAnswer:
+    """Compute the comparisons of a results page; each is stored as a part as soon as it is ready."""
+    _check_algorithm_version(context)
+    request = PageRequest.from_json(context.claim.payload)
+    page = context.claim.id
+    positions = {hit: position for position, hit in enumerate(request.hits)}
+    bodies: dict[str, dict[str, Any]] = {}
+    for hit, comparison in _compare_hits(container, request):
+        bodies[hit] = comparison.to_dict() | {"id": make_part_id(page, positions[hit])}
+        context.put_part(hit, dumps(bodies[hit]))
+        context.report_progress(len(bodies) / len(positions), hit)
+    for epoch in {body["epoch"] for body in bodies.values()}:
+        container.versions.observe_epoch(request.index, epoch)
+    named = set(request.list_document_ids()).union(*(find_named_documents(body) for body in bodies.values()))
+    entries = [{"hit": hit, "state": "done", "comparison": bodies.get(hit)} for hit in request.hits]
+    answer = {"id": page, "state": "done", "progress": 1.0, "explanations": entries}
+    return StoredAnswer(dumps(answer), get_acls(container, request.index, named), request.index)
 
 
-def explain(service: Service, running: Running) -> Answer | More:
-    """A results page, each hit's comparison told as soon as it is ready."""
-    asked = AskedPage.from_json(running.claim.question)
-    page = running.claim.id
-    places = {hit: position for position, hit in enumerate(asked.hits)}
-    done: dict[str, dict[str, Any]] = {}
-    for hit, comparison in _explained(service, asked):
-        done[hit] = comparison.to_dict() | {"id": part_id(page, places[hit])}
-        running.part(hit, dumps(done[hit]))
-        running.progress(len(done) / len(places), hit)
-    for epoch in {body["epoch"] for body in done.values()}:
-        service.mirror.saw_epoch(asked.index, epoch)
-    named = set(asked.ids()).union(*(named_documents(body) for body in done.values()))
-    entries = [{"hit": hit, "state": "done", "comparison": done.get(hit)} for hit in asked.hits]
-    whole = {"id": page, "state": "done", "progress": 1.0, "explanations": entries}
-    return Answer(dumps(whole), acls_of(service, asked.index, named), asked.index)
+def _check_algorithm_version(context: JobContext) -> None:
+    """Raise NewerAlgorithm for a job of a newer algorithm: our answer would be stored under the id of the newer one."""
+    version = read_algorithm_version(context.claim.payload)
+    if version > int(ALGORITHM_VERSION):
+        raise NewerAlgorithm(
+            f"it was asked of version {version} of the method, this worker has version {ALGORITHM_VERSION}"
+        )
 
 
-def _explained(service: Service, asked: AskedPage) -> Iterator[tuple[str, Any]]:
-    """Hit and comparison, all of them from one shared neighbourhood."""
-    pairs = asked.pairs()
-    answers = service.comparer.explain([pair.question() for _, pair in pairs])
-    for (hit, _), comparison in zip(pairs, answers, strict=True):
+def _compare_hits(container: ServiceContainer, request: PageRequest) -> Iterator[tuple[str, Comparison]]:
+    """Yield each hit with its comparison, all from one shared neighbourhood."""
+    requests = request.list_comparisons()
+    comparisons = container.comparer.explain([comparison.build_spec() for _, comparison in requests])
+    for (hit, _), comparison in zip(requests, comparisons, strict=True):
         yield hit, comparison
 
 
-def named_documents(answer: Mapping[str, Any]) -> set[str]:
-    """Every document an answer names: sides, evidence, bridges and graph nodes."""
-    found = {id for side in ("a", "b") for id in answer[side]["ids"]}
+def find_named_documents(answer: Mapping[str, Any]) -> set[str]:
+    """Return the ids of all documents an answer names: sides, evidence, bridges and graph nodes."""
+    ids = {id for side in ("a", "b") for id in answer[side]["ids"]}
     for entry in (e for name in ("common", "distinct_a", "distinct_b") for e in answer[name]):
-        found.update(place["id"] for place in entry.get("evidence", ()) if place["id"])
-        found.update(bridge["id"] for bridge in entry.get("via", ()))
+        ids.update(snippet["id"] for snippet in entry.get("evidence", ()) if snippet["id"])
+        ids.update(bridge["id"] for bridge in entry.get("via", ()))
     for node in (answer.get("graph") or {}).get("nodes", ()):
         if node.get("kind") == "document":
-            found.add(node["id"])
-    return found
+            ids.add(node["id"])
+    return ids
 
 
-def acls_of(service: Service, index: str, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The acl of each document, as it is now; one that has gone meanwhile is named too, so that it is looked for."""
-    wanted = sorted(ids)
-    found = service.mirror.look_up(index, service.mirror.epoch(index), wanted)
-    return {id: found[id].acl if id in found else () for id in wanted}
+def get_acls(container: ServiceContainer, index: str, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the current acl of each document; one that was deleted meanwhile has an empty acl, so that its absence is
+    noticed when the answer is read."""
+    sorted_ids = sorted(ids)
+    versions = container.versions.get(index, container.versions.get_epoch(index), sorted_ids)
+    return {id: versions[id].acl if id in versions else () for id in sorted_ids}

@@ -1,4 +1,4 @@
-"""Phrases that continue what somebody is typing."""
+"""Suggestions: phrases that continue what somebody is typing."""
 
 from __future__ import annotations
 
@@ -7,56 +7,57 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from indexer.documents import PAIR
-from indexer.engines.base import Groups, NeighbourhoodRequest
+from indexer.documents import PAIR_SEPARATOR
+from indexer.engines.search_types import Groups, NeighbourhoodRequest
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.text.spans import Spans
-from worker.index_catalog import Library
-from worker.phrasing.display_form import Speller, usual_spelling
+from worker.explain.text.spans import DocumentSpans
+from worker.index_catalog import IndexCatalog
+from worker.phrasing.display_form import DisplayForms, get_corpus_form
 
-_CONSIDERED = 2000
-_LOOKED_FOR = 500
-"""Phrases looked for in documents, for a caller who may not read all of them ..."""
-_AT_ONCE = 100
-"""... and in one request."""
-_HOLDERS = 200
-"""Documents such a request brings."""
+_MAX_CONTINUATIONS = 2000
+"""Word starts looked at, in alphabetical order."""
+_MAX_CHECKED_PHRASES = 500
+"""Phrases looked for in documents when the caller may not read all of them."""
+_PHRASES_PER_REQUEST = 100
+_DOCUMENTS_PER_REQUEST = 200
 
 
-def suggestions(library: Library, index: str, typed: str, size: int, groups: Groups = None) -> list[dict[str, Any]]:
-    """The most frequent phrases in which a word begins where ``typed`` does.
+def find_suggestions(
+    catalog: IndexCatalog, index: str, typed: str, size: int, groups: Groups = None
+) -> list[dict[str, Any]]:
+    """Return the most frequent phrases in which a word begins with ``typed``.
 
-    A caller with limited rights is offered phrases of documents they may read, in their spelling, nothing else.
+    A caller with limited groups gets only phrases of documents they may read, as spelled there.
     """
-    model = library.current(index).model
+    model = catalog.open_reader(index).model
     prefix = " ".join(typed.lower().split())
-    numbers = _continuing(model, prefix)
-    numbers.sort(key=lambda number: (-int(model.frequency[number]), model.phrases[number]))
+    phrase_ids = _find_continuations(model, prefix)
+    phrase_ids.sort(key=lambda id: (-int(model.document_frequency[id]), model.phrases[id]))
     if groups is None:
-        shown = {model.phrases[number]: usual_spelling(model.phrases[number], model) for number in numbers[:size]}
+        forms = {model.phrases[id]: get_corpus_form(model.phrases[id], model) for id in phrase_ids[:size]}
     else:
-        shown = _readable(
-            library, index, [model.phrases[number] for number in numbers[:_LOOKED_FOR]], prefix, size, groups
-        )
+        phrases = [model.phrases[id] for id in phrase_ids[:_MAX_CHECKED_PHRASES]]
+        forms = _find_readable_forms(catalog, index, phrases, prefix, size, groups)
     return [
-        {"phrase": phrase, "display": written, "documents": int(model.frequency[model.phrase_ids[phrase]])}
-        for phrase, written in shown.items()
+        {"phrase": phrase, "display": form, "documents": int(model.document_frequency[model.phrase_ids[phrase]])}
+        for phrase, form in forms.items()
     ]
 
 
-def _continuing(model: PhraseModel, prefix: str) -> list[int]:
-    starts, numbers = _word_starts(_ByIdentity(model))
-    at = bisect_left(starts, prefix)
-    found: dict[int, None] = {}
-    for place in range(at, min(at + _CONSIDERED, len(starts))):
-        if not starts[place].startswith(prefix):
+def _find_continuations(model: PhraseModel, prefix: str) -> list[int]:
+    """Return the ids of phrases in which a word begins with the prefix."""
+    starts, phrase_ids = _list_word_starts(_ModelIdentity(model))
+    first = bisect_left(starts, prefix)
+    matches: dict[int, None] = {}
+    for row in range(first, min(first + _MAX_CONTINUATIONS, len(starts))):
+        if not starts[row].startswith(prefix):
             break
-        found[numbers[place]] = None
-    return list(found)
+        matches[phrase_ids[row]] = None
+    return list(matches)
 
 
-class _ByIdentity:
-    """A model as a key: two are the same only if they are one object."""
+class _ModelIdentity:
+    """A model as the key of a cache: equal only to the same object."""
 
     def __init__(self, model: PhraseModel) -> None:
         self.model = model
@@ -65,59 +66,64 @@ class _ByIdentity:
         return id(self.model)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.model is self.model
+        return isinstance(other, _ModelIdentity) and other.model is self.model
 
 
 @lru_cache(maxsize=8)
-def _word_starts(key: _ByIdentity) -> tuple[list[str], list[int]]:
-    """Every phrase (and its usual spelling) from each of its words on, sorted; and whose it is."""
+def _list_word_starts(key: _ModelIdentity) -> tuple[list[str], list[int]]:
+    """Return every phrase and display form from each of its words on, sorted, and the id of the phrase of each."""
     model = key.model
     rows: set[tuple[str, int]] = set()
-    for number, phrase in enumerate(model.phrases):
-        if PAIR in phrase:
+    for phrase_id, phrase in enumerate(model.phrases):
+        if PAIR_SEPARATOR in phrase:
             continue
-        for written in (phrase, model.displays[number].lower()):
-            words = written.split()
-            rows.update((" ".join(words[at:]), number) for at in range(len(words)))
+        for form in (phrase, model.display_forms[phrase_id].lower()):
+            words = form.split()
+            rows.update((" ".join(words[n:]), phrase_id) for n in range(len(words)))
     ordered = sorted(rows)
     return [row[0] for row in ordered], [row[1] for row in ordered]
 
 
-def _readable(
-    library: Library, index: str, phrases: Sequence[str], prefix: str, size: int, groups: Groups
+def _find_readable_forms(
+    catalog: IndexCatalog, index: str, phrases: Sequence[str], prefix: str, size: int, groups: Groups
 ) -> dict[str, str]:
-    """The first ``size`` phrases that stand in a document these groups may read, and how they stand there."""
-    shown: dict[str, str] = {}
-    for start in range(0, len(phrases), _AT_ONCE):
-        some = phrases[start : start + _AT_ONCE]
-        holders = _holders(library, index, some, groups)
-        documents = library.fetch(index, sorted(set(holders.values())), groups)
-        model = library.current(index).model
-        for phrase in some:
-            holder = documents.get(holders.get(phrase, ""))
-            written = Speller([Spans(holder)], model, groups).display(phrase) if holder is not None else ""
-            if written and _continues(prefix, phrase, written):
-                shown[phrase] = written
-            if len(shown) == size:
-                return shown
-    return shown
+    """Return the first ``size`` phrases that occur in a document these groups may read, and their spelling there."""
+    forms: dict[str, str] = {}
+    for start in range(0, len(phrases), _PHRASES_PER_REQUEST):
+        batch = phrases[start : start + _PHRASES_PER_REQUEST]
+        document_ids = _find_readable_documents(catalog, index, batch, groups)
+        documents = catalog.fetch_documents(index, sorted(set(document_ids.values())), groups)
+        model = catalog.open_reader(index).model
+        for phrase in batch:
+            document = documents.get(document_ids.get(phrase, ""))
+            form = DisplayForms([DocumentSpans(document)], model, groups).find(phrase) if document is not None else ""
+            if form and _continues_prefix(prefix, phrase, form):
+                forms[phrase] = form
+            if len(forms) == size:
+                return forms
+    return forms
 
 
-def _holders(library: Library, index: str, phrases: Sequence[str], groups: Groups) -> dict[str, str]:
-    """A readable document for each phrase that has one. Each request leaves out the phrases found before."""
-    found: dict[str, str] = {}
-    wanted = dict.fromkeys(phrases, 1.0)
-    while wanted:
-        request = NeighbourhoodRequest(wanted, wanted, (), _HOLDERS, groups)
-        reached = library.read(index, lambda reader, asked=request: reader.neighbourhood(asked))  # type: ignore[misc]
-        for row, column in zip(reached.rows.tolist(), reached.columns.tolist(), strict=True):
-            found.setdefault(reached.phrases[row], reached.ids[column])
-        if len(reached.ids) < _HOLDERS:
+def _find_readable_documents(
+    catalog: IndexCatalog, index: str, phrases: Sequence[str], groups: Groups
+) -> dict[str, str]:
+    """Return the id of a readable document for each phrase that has one.
+
+    Each further request leaves out the phrases that have one already.
+    """
+    document_ids: dict[str, str] = {}
+    missing = dict.fromkeys(phrases, 1.0)
+    while missing:
+        request = NeighbourhoodRequest(missing, missing, (), _DOCUMENTS_PER_REQUEST, groups)
+        neighbourhood = catalog.run_on_reader(index, lambda reader, r=request: reader.find_neighbourhood(r))  # type: ignore[misc]
+        for row, column in zip(neighbourhood.rows.tolist(), neighbourhood.columns.tolist(), strict=True):
+            document_ids.setdefault(neighbourhood.phrases[row], neighbourhood.ids[column])
+        if len(neighbourhood.ids) < _DOCUMENTS_PER_REQUEST:
             break
-        wanted = {phrase: 1.0 for phrase in wanted if phrase not in found}
-    return found
+        missing = {phrase: 1.0 for phrase in missing if phrase not in document_ids}
+    return document_ids
 
 
-def _continues(prefix: str, phrase: str, written: str) -> bool:
-    """Whether a word of the phrase, or of its spelling, begins where the prefix does."""
-    return any(f" {words}".find(f" {prefix}") >= 0 for words in (phrase, written.lower()))
+def _continues_prefix(prefix: str, phrase: str, form: str) -> bool:
+    """Return whether a word of the phrase, or of its spelling, begins with the prefix."""
+    return any(f" {words}".find(f" {prefix}") >= 0 for words in (phrase, form.lower()))

@@ -15,54 +15,54 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.solver.common_problem import mean_over
+from worker.solver.common_problem import mean_over_members
 from worker.solver.parameters import Parameters
-from worker.solver.propagation import Relevance, propagate, propagate_exactly
+from worker.solver.propagation import Relevance, propagate_exactly, propagate_iteratively
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
-FLOOR = -50.0
-"""The log of nothing: far below any real margin, yet a number."""
+MIN_LOG_MARGIN = -50.0
+"""Stands for the logarithm of 0: far below any real margin, yet a number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Frozen means of K pairs and the seeds that put their relevance on the scale."""
+    """Frozen means of K pairs and the seeds that put their relevance on the calibrated scale."""
 
     seeds: Seeds
     means: Floats
     """Mean relevance of the salient phrases at lambda = 0, before scaling, shape (2K,)."""
     factors: Floats
-    """What relevance was multiplied by, shape (2K,); 1 where there is no kappa or no relevance."""
-    alone: Relevance
-    """The solution with lambda = 0, on the scale; exact where the graph is small."""
-    unscaled: Relevance
-    """The same before scaling."""
+    """Factors from unscaled to calibrated relevance, shape (2K,); 1 where there is no kappa or no relevance."""
+    relevance: Relevance
+    """The solution with lambda = 0, on the calibrated scale; exact where the graph is small."""
+    unscaled_relevance: Relevance
+    """The solution with lambda = 0, before scaling."""
 
-    def relative(self, f: Floats) -> Floats:
-        """Scaled relevance (P, 2K) in units of an average salient phrase of its side."""
+    def divide_by_mean(self, f: Floats) -> Floats:
+        """Return calibrated relevance f (P, 2K) in units of an average salient phrase of its side."""
         unit = self.means * self.factors
         return np.divide(f, unit, out=np.zeros_like(f), where=unit > 0)
 
 
-def calibrate(graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters) -> Calibration:
-    """Freeze the means over S (P, K) and S' (P, K); without kappa the seeds stay as they are."""
+def calibrate_relevance(graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters) -> Calibration:
+    """Solve with lambda = 0 and freeze the means over S (P, K) and S' (P, K); without kappa nothing is scaled."""
     p = parameters
-    if graph.dense:  # the exact solution takes half the time, and its shares leave no rest
-        found = propagate_exactly(graph, seeds, p.alpha)
+    if graph.is_dense:  # the exact solution takes half the time, and its shares leave no rest
+        unscaled = propagate_exactly(graph, seeds, p.alpha)
     else:
-        found = propagate(graph, seeds, p.alpha, tolerance=p.tolerance, limit=p.max_inner)
-    means = mean_over(found.f, np.concatenate([in_a, in_b], axis=1))
+        unscaled = propagate_iteratively(graph, seeds, p.alpha, tolerance=p.tolerance, max_steps=p.max_inner)
+    means = mean_over_members(unscaled.f, np.concatenate([in_a, in_b], axis=1))
     factors = np.ones_like(means)
     if p.kappa is None:
-        return Calibration(seeds, means, factors, found, found)
+        return Calibration(seeds, means, factors, unscaled, unscaled)
     np.divide(p.kappa, means, out=factors, where=means > 0)
-    alone = Relevance(found.f * factors, found.g * factors, found.iterations)
-    return Calibration(seeds.scaled(factors), means, factors, alone, found)
+    relevance = Relevance(unscaled.f * factors, unscaled.g * factors, unscaled.iterations)
+    return Calibration(seeds.scale_columns(factors), means, factors, relevance, unscaled)
 
 
-def log_margin(scores: Floats, cut: Floats) -> Floats:
-    """``ln(score / cut)``: how far above (> 0) or below its cut (K,) each score (P, K) is."""
-    some = (scores > 0) & (cut > 0)
-    ratio = np.divide(scores, cut, out=np.ones_like(scores), where=some)
-    return np.where(some, np.clip(np.log(ratio), FLOOR, -FLOOR), FLOOR)
+def compute_log_margin(scores: Floats, threshold: Floats) -> Floats:
+    """Return ``ln(score / threshold)``, (P, K), of scores (P, K) and thresholds (K,): above 0 where it is reached."""
+    positive = (scores > 0) & (threshold > 0)
+    ratio = np.divide(scores, threshold, out=np.ones_like(scores), where=positive)
+    return np.where(positive, np.clip(np.log(ratio), MIN_LOG_MARGIN, -MIN_LOG_MARGIN), MIN_LOG_MARGIN)

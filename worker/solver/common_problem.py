@@ -7,19 +7,18 @@ from typing import Literal
 
 import numpy as np
 
-from worker.solver.alternation import Solution, alternate
+from worker.solver.alternation import Solution, solve_alternating
 from worker.solver.parameters import Parameters
-from worker.solver.relaxation import Watch
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
-Measure = Literal["product", "sum"]
-SLACK = 1e-12
+CommonMeasure = Literal["product", "sum"]
+THRESHOLD_SLACK = 1e-12
 """A score this close below its mean counts as reaching it: the mean of equal numbers is itself rounded."""
 
 
-def commonality(f: Floats, other: Floats, measure: Measure = "product") -> Floats:
-    """Phi of Eq. 4, ``ln(1 + f f')``, or the alternative ``f + f'``."""
+def commonality_score(f: Floats, other: Floats, measure: CommonMeasure = "product") -> Floats:
+    """Return Phi of Eq. 4, ``ln(1 + f f')``, or the alternative ``f + f'``."""
     return np.log1p(f * other) if measure == "product" else f + other
 
 
@@ -37,7 +36,7 @@ class CommonUpdate:
         self._flip = np.empty(shape, dtype=bool)
 
     def __call__(self, s: Floats, other: Floats, weight: Floats, out: Floats) -> None:
-        """``out`` (P, K) from s = S g, f' and ``weight = lambda y``; no array is allocated."""
+        """Write ``out`` (P, K) from s = S g, f' and ``weight = lambda y``; no array is allocated."""
         x, b, root, q = self._x, self._b, self._root, self._q
         np.multiply(s, other, out=x)
         np.subtract(1.0, x, out=b)
@@ -63,17 +62,17 @@ class CommonUpdate:
 class CommonProblem:
     """Selections y (P, K); a common phrase is a salient one whose score reaches both means."""
 
-    def __init__(self, in_a: Flags, in_b: Flags, lam: float, measure: Measure) -> None:
+    def __init__(self, in_a: Flags, in_b: Flags, lam: float, measure: CommonMeasure) -> None:
         self.in_a, self.in_b, self.lam, self.measure = in_a, in_b, lam, measure
-        self.pairs = in_a.shape[1]
+        self.pair_count = in_a.shape[1]
         self._weight = np.zeros(in_a.shape)
         self._kernel = CommonUpdate(in_a.shape)
 
-    def fix(self, y: Flags) -> None:
+    def fix_selection(self, y: Flags) -> None:
         np.multiply(y, self.lam, out=self._weight)
 
-    def update(self, s: Floats, f: Floats) -> None:
-        k = self.pairs
+    def update_relevance(self, s: Floats, f: Floats) -> None:
+        k = self.pair_count
         if self.measure == "sum":
             np.add(s[:, :k], self._weight, out=f[:, :k])
             np.add(s[:, k:], self._weight, out=f[:, k:])
@@ -81,38 +80,39 @@ class CommonProblem:
         self._kernel(s[:, :k], f[:, k:], self._weight, out=f[:, :k])
         self._kernel(s[:, k:], f[:, :k], self._weight, out=f[:, k:])
 
-    def scores(self, f: Floats) -> Floats:
-        return commonality(f[:, : self.pairs], f[:, self.pairs :], self.measure)
+    def compute_scores(self, f: Floats) -> Floats:
+        """Return Phi, (P, K), of relevance f (P, 2K)."""
+        return commonality_score(f[:, : self.pair_count], f[:, self.pair_count :], self.measure)
 
-    def cut(self, f: Floats) -> Floats:
-        """The larger of the two means, (K,)."""
-        scores = self.scores(f)
-        return np.maximum(mean_over(scores, self.in_a), mean_over(scores, self.in_b))
+    def compute_threshold(self, f: Floats) -> Floats:
+        """Return the larger of the mean scores over S and over S', (K,)."""
+        scores = self.compute_scores(f)
+        return np.maximum(mean_over_members(scores, self.in_a), mean_over_members(scores, self.in_b))
 
-    def select(self, f: Floats) -> Flags:
-        scores = self.scores(f)
-        return reaches(scores, self.cut(f)) & (self.in_a | self.in_b)
+    def select_phrases(self, f: Floats) -> Flags:
+        scores = self.compute_scores(f)
+        return reaches_threshold(scores, self.compute_threshold(f)) & (self.in_a | self.in_b)
 
-    def gain(self, y: Flags, f: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", y.astype(np.float64), self.scores(f)))
+    def sum_selected_scores(self, y: Flags, f: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij->j", y.astype(np.float64), self.compute_scores(f)))
 
 
-def mean_over(scores: Floats, members: Flags) -> Floats:
-    """Mean of each column (K,) over its members (P, K); 0 where there are none."""
+def mean_over_members(scores: Floats, members: Flags) -> Floats:
+    """Return the mean of each column (K,) over its members (P, K); 0 where there are none."""
     return np.asarray(np.einsum("ij,ij->j", scores, members.astype(np.float64)) / np.maximum(members.sum(axis=0), 1))
 
 
-def reaches(scores: Floats, cut: Floats) -> Flags:
-    """Which scores (P, K) satisfy the constraint of their column and are worth selecting.
+def reaches_threshold(scores: Floats, threshold: Floats) -> Flags:
+    """Return which scores (P, K) satisfy the constraint of their column and are worth selecting.
 
     Where the mean itself is 0 or less the printed constraint also admits scores of 0 or less;
     selecting one would not lower the objective, so it is left out.
     """
-    return np.asarray((scores >= cut - SLACK * np.abs(cut)) & (scores > 0))
+    return np.asarray((scores >= threshold - THRESHOLD_SLACK * np.abs(threshold)) & (scores > 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Common:
+class CommonSolution:
     """The solved common problem of K pairs."""
 
     solution: Solution
@@ -120,24 +120,27 @@ class Common:
     """C, shape (P, K)."""
     scores: Floats
     """Phi, shape (P, K)."""
-    cut: Floats
+    threshold: Floats
     """The mean a common phrase must reach, shape (K,)."""
 
 
 def solve_common(
     graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters, *,
-    measure: Measure = "product", watch: Watch | None = None,
-) -> Common:  # fmt: skip
+    measure: CommonMeasure = "product",
+) -> CommonSolution:  # fmt: skip
     """Minimise Eq. 8. ``in_a`` and ``in_b`` (P, K) or (P,) flag the salient phrases S and S'."""
-    a, b = as_columns(in_a, graph, seeds), as_columns(in_b, graph, seeds)
+    a, b = as_pair_columns(in_a, graph, seeds), as_pair_columns(in_b, graph, seeds)
     problem = CommonProblem(a, b, parameters.lambda_, measure)
-    solution = alternate(graph, seeds, problem, np.zeros(a.shape, dtype=bool), parameters, watch)
-    return Common(solution, solution.y, problem.scores(solution.f), problem.cut(solution.f))
+    solution = solve_alternating(graph, seeds, problem, np.zeros(a.shape, dtype=bool), parameters)
+    return CommonSolution(
+        solution, solution.y, problem.compute_scores(solution.f), problem.compute_threshold(solution.f)
+    )
 
 
-def as_columns(flags: Flags, graph: Subgraph, seeds: Seeds) -> Flags:
+def as_pair_columns(flags: Flags, graph: Subgraph, seeds: Seeds) -> Flags:
+    """Return flags (P,) or (P, K) as (P, K); raise ValueError if they do not fit the graph and the seeds."""
     array = np.asarray(flags, dtype=bool)
     array = array[:, np.newaxis] if array.ndim == 1 else array
-    if array.shape != (graph.phrases, seeds.pairs):
-        raise ValueError(f"flags of shape {array.shape} for {graph.phrases} phrases and {seeds.pairs} pairs")
+    if array.shape != (graph.phrase_count, seeds.pair_count):
+        raise ValueError(f"flags of shape {array.shape} for {graph.phrase_count} phrases and {seeds.pair_count} pairs")
     return array

@@ -7,18 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from worker.solver.alternation import Solution, alternate
-from worker.solver.common_problem import as_columns, mean_over, reaches
+from worker.solver.alternation import Solution, solve_alternating
+from worker.solver.common_problem import as_pair_columns, mean_over_members, reaches_threshold
 from worker.solver.parameters import Parameters
-from worker.solver.relaxation import Watch
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
-Measure = Literal["ratio", "difference"]
+DistinctMeasure = Literal["ratio", "difference"]
 
 
-def distinction(f: Floats, other: Floats, gamma: float, measure: Measure = "ratio") -> Floats:
-    """Pi of Eq. 5, ``ln((f + gamma) / (f' + gamma))``, or the alternative ``f - f'``."""
+def distinction_score(f: Floats, other: Floats, gamma: float, measure: DistinctMeasure = "ratio") -> Floats:
+    """Return Pi of Eq. 5, ``ln((f + gamma) / (f' + gamma))``, or the alternative ``f - f'``."""
     if measure == "difference":
         return f - other
     return np.log1p(f / gamma) - np.log1p(other / gamma)
@@ -39,6 +38,7 @@ class DistinctUpdate:
         self._half, self._root = np.empty(shape), np.empty(shape)
 
     def __call__(self, s: Floats, weight: Floats, out: Floats) -> None:
+        """Write ``out`` (P, 2K) from s = S g and ``weight = w``; no array is allocated."""
         half, root = self._half, self._root
         np.add(s, self._gamma, out=half)
         np.multiply(half, 0.5, out=half)
@@ -55,46 +55,48 @@ class DistinctUpdate:
 class DistinctProblem:
     """Selections (P, 2K): y of sides a, then y' of sides b; nothing common may be selected."""
 
-    def __init__(self, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, measure: Measure) -> None:
-        self.pairs = in_a.shape[1]
+    def __init__(
+        self, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, measure: DistinctMeasure
+    ) -> None:
+        self.pair_count = in_a.shape[1]
         self.members = np.concatenate([in_a, in_b], axis=1)
         self.allowed = self.members & ~np.concatenate([common, common], axis=1)
         self.lam, self.gamma, self.measure = parameters.lambda_, parameters.gamma, measure
         self._weight = np.zeros(self.members.shape)
         self._kernel = DistinctUpdate(self.members.shape, self.gamma)
 
-    def fix(self, y: Flags) -> None:
-        k = self.pairs
+    def fix_selection(self, y: Flags) -> None:
+        k = self.pair_count
         signed = y.astype(np.float64)
         np.multiply(signed[:, :k] - signed[:, k:], self.lam, out=self._weight[:, :k])
         np.negative(self._weight[:, :k], out=self._weight[:, k:])
 
-    def update(self, s: Floats, f: Floats) -> None:
+    def update_relevance(self, s: Floats, f: Floats) -> None:
         if self.measure == "difference":
             np.add(s, self._weight, out=f)
             np.maximum(f, 0.0, out=f)
         else:
             self._kernel(s, self._weight, out=f)
 
-    def scores(self, f: Floats) -> Floats:
-        """Pi(d | d') and Pi(d' | d), (P, 2K)."""
-        one = distinction(f[:, : self.pairs], f[:, self.pairs :], self.gamma, self.measure)
-        return np.concatenate([one, -one], axis=1)
+    def compute_scores(self, f: Floats) -> Floats:
+        """Return Pi(d | d') and Pi(d' | d), (P, 2K), of relevance f (P, 2K)."""
+        scores = distinction_score(f[:, : self.pair_count], f[:, self.pair_count :], self.gamma, self.measure)
+        return np.concatenate([scores, -scores], axis=1)
 
-    def cut(self, f: Floats) -> Floats:
-        """The mean of Pi over S, and over S', (2K,). The paper prints Phi for the second by mistake."""
-        return mean_over(self.scores(f), self.members)
+    def compute_thresholds(self, f: Floats) -> Floats:
+        """Return the mean of Pi over S, and over S', (2K,). The paper prints Phi for the second by mistake."""
+        return mean_over_members(self.compute_scores(f), self.members)
 
-    def select(self, f: Floats) -> Flags:
-        return np.asarray(reaches(self.scores(f), self.cut(f)) & self.allowed)
+    def select_phrases(self, f: Floats) -> Flags:
+        return np.asarray(reaches_threshold(self.compute_scores(f), self.compute_thresholds(f)) & self.allowed)
 
-    def gain(self, y: Flags, f: Floats) -> Floats:
-        columns = np.einsum("ij,ij->j", y.astype(np.float64), self.scores(f))
-        return np.asarray(columns[: self.pairs] + columns[self.pairs :])
+    def sum_selected_scores(self, y: Flags, f: Floats) -> Floats:
+        columns = np.einsum("ij,ij->j", y.astype(np.float64), self.compute_scores(f))
+        return np.asarray(columns[: self.pair_count] + columns[self.pair_count :])
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct:
+class DistinctSolution:
     """The solved distinct problem of K pairs."""
 
     solution: Solution
@@ -104,20 +106,21 @@ class Distinct:
     """Q', shape (P, K)."""
     scores: Floats
     """Pi(d | d'), shape (P, K); Pi(d' | d) is its negative."""
-    cut_a: Floats
+    threshold_a: Floats
     """The mean a phrase of Q must reach, shape (K,)."""
-    cut_b: Floats
+    threshold_b: Floats
+    """The mean a phrase of Q' must reach, shape (K,)."""
 
 
 def solve_distinct(
     graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, *,
-    measure: Measure = "ratio", watch: Watch | None = None,
-) -> Distinct:  # fmt: skip
+    measure: DistinctMeasure = "ratio",
+) -> DistinctSolution:  # fmt: skip
     """Minimise Eq. 9. ``common`` (P, K) or (P,) flags C, which stays out of Q and Q'."""
-    a, b, c = (as_columns(flags, graph, seeds) for flags in (in_a, in_b, common))
+    a, b, c = (as_pair_columns(flags, graph, seeds) for flags in (in_a, in_b, common))
     problem = DistinctProblem(a, b, c, parameters, measure)
     start = np.zeros(problem.members.shape, dtype=bool)
-    solution = alternate(graph, seeds, problem, start, parameters, watch)
-    k, cut = problem.pairs, problem.cut(solution.f)
-    scores = problem.scores(solution.f)[:, :k]
-    return Distinct(solution, solution.y[:, :k], solution.y[:, k:], scores, cut[:k], cut[k:])
+    solution = solve_alternating(graph, seeds, problem, start, parameters)
+    k, thresholds = problem.pair_count, problem.compute_thresholds(solution.f)
+    scores = problem.compute_scores(solution.f)[:, :k]
+    return DistinctSolution(solution, solution.y[:, :k], solution.y[:, k:], scores, thresholds[:k], thresholds[k:])

@@ -6,18 +6,19 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-DeltaMode = Literal["each", "mass"]
+from worker.solver.reader_odds_weights import DEFAULT_WEIGHTS, ODDS_OPTIONS, ODDS_PREFIX, ReaderOddsWeights
+
 Threshold = Literal["mean", "log"]
 
-FEW = 25
+MIN_DOCUMENTS_FOR_GRAPH = 25
 """Documents below which a corpus has no graph to speak of."""
-WEIGHTS = ("word_weight", "topic_weight", "base_weight")
-"""Of the evidence beside the graph's."""
+_EVIDENCE_WEIGHTS = ("word_weight", "topic_weight", "base_weight")
+"""Weights of the evidence beside the graph's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Graph, solver and thresholds. Defaults are the paper's."""
+    """Graph, solver, thresholds and ranking. Defaults are the paper's."""
 
     alpha: float = 100.0
     """Strength of supervision in Eq. 7: how firmly g is held to g0."""
@@ -26,42 +27,45 @@ class Parameters:
     gamma: float = 1.0
     """Smoothing of the distinction score, Eq. 5."""
     delta: float = 0.1
-    """Background added to g0: to every entry, or as a mass spread over the corpus."""
-    delta_mode: DeltaMode = "each"
+    """Background added to every entry of g0."""
     kappa: float | None = None
     """Relevance of an average salient phrase on the calibrated scale; None leaves relevance as it is."""
     threshold: Threshold = "mean"
-    """``mean``: the constraints of Eqs. 8 and 9. ``log``: relevance to the other side in the log domain
-    against ``cut``, and what is not common is distinct."""
+    """``mean``: the constraints of Eqs. 8 and 9. ``log``: the evidence for the other side in the log domain
+    against ``cut``; a phrase that is not common is distinct."""
     cut: float = 0.0
-    """Log domain: how far above the average salient phrase a common one must be, for each e-fold of documents
-    beyond ``FEW``: the more documents, the more of them stand between any two texts."""
+    """Log domain: how far above the average salient phrase a common one must be, for each e-fold of documents beyond
+    ``MIN_DOCUMENTS_FOR_GRAPH``: the more documents, the more of them link any two texts."""
     word_weight: float = 0.0
-    """Log domain: worth of finding all of the phrase, worded differently, in the side that lacks it."""
+    """Log domain: weight of finding all of the phrase, worded differently, in the side that lacks it."""
     topic_weight: float = 0.0
-    """Log domain: worth of a cosine of 1 between that side and the documents that hold the phrase."""
+    """Log domain: weight of a cosine of 1 between that side and the documents that hold the phrase."""
     base_weight: float = 0.0
-    """Log domain: worth of being held by e times as many documents, against one in ``FEW``: the base rate."""
+    """Log domain: weight of each e-fold of documents that hold the phrase, beyond one in ``MIN_DOCUMENTS_FOR_GRAPH``:
+    the base rate."""
     tolerance: float = 1e-4
     """Relative change of the objective that ends a loop."""
     max_inner: int = 200
+    """Steps of the inner loop at most."""
     max_outer: int = 20
+    """Rounds of the outer loop at most."""
+    reader_odds: ReaderOddsWeights = DEFAULT_WEIGHTS
+    """Log domain: the ranking."""
 
     def __post_init__(self) -> None:
         for name in ("alpha", "gamma"):
-            _check(name, getattr(self, name), above=0.0)
-        for name in ("lambda_", "delta", "tolerance", *WEIGHTS):
-            _check(name, getattr(self, name), least=0.0)
-        _check("cut", self.cut)
+            _check_number(name, getattr(self, name), above=0.0)
+        for name in ("lambda_", "delta", "tolerance", *_EVIDENCE_WEIGHTS):
+            _check_number(name, getattr(self, name), minimum=0.0)
+        _check_number("cut", self.cut)
         if self.kappa is not None:
-            _check("kappa", self.kappa, above=0.0)
+            _check_number("kappa", self.kappa, above=0.0)
         for name in ("max_inner", "max_outer"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-        for name, allowed in (("delta_mode", ("each", "mass")), ("threshold", ("mean", "log"))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        if self.threshold not in ("mean", "log"):
+            raise ValueError(f"threshold must be one of mean, log, not {self.threshold!r}")
         if self.lambda_ > self.gamma**2:
             raise ValueError(
                 f"lambda must be at most gamma squared ({self.gamma**2:g}), not {self.lambda_:g}: "
@@ -69,39 +73,60 @@ class Parameters:
             )
 
     def with_options(self, **options: object) -> Parameters:
-        """A copy with some values changed; ``lambda`` is accepted for ``lambda_``."""
-        known = {f.name for f in fields(self)}
+        """Return a copy with some values changed.
+
+        Names are those of the fields, ``lambda`` for ``lambda_``, and ``odds_NAME`` for a field of ``reader_odds``.
+        Raises ValueError for an unknown name or a value out of range.
+        """
+        known = {f.name for f in fields(self)} - {"reader_odds"}
         changes = {"lambda_" if name == "lambda" else name: value for name, value in options.items()}
+        odds = {name.removeprefix(ODDS_PREFIX): changes.pop(name) for name in ODDS_OPTIONS if name in changes}
         unknown = sorted(set(changes) - known)
         if unknown:
-            names = ", ".join(sorted(name.rstrip("_") for name in known))
+            names = ", ".join([*sorted(name.rstrip("_") for name in known), *ODDS_OPTIONS])
             raise ValueError(f"no parameter named {unknown[0]!r}; there are {names}")
+        if odds:
+            changes["reader_odds"] = replace(self.reader_odds, **odds)  # type: ignore[arg-type]
         return replace(self, **changes)  # type: ignore[arg-type]
 
-    def cut_at(self, documents: int) -> float:
-        """The cut in a corpus of so many documents."""
-        return self.cut * max(1.0, math.log(max(documents, 1) / FEW))
+    def get_option(self, name: str) -> object:
+        """Return the value of an option by the name that ``with_options`` takes."""
+        if name in ODDS_OPTIONS:
+            return getattr(self.reader_odds, name.removeprefix(ODDS_PREFIX))
+        return getattr(self, "lambda_" if name == "lambda" else name)
 
-    def background(self, documents: int) -> float:
-        """What delta adds to each entry of g0 in a corpus of so many documents."""
-        return self.delta if self.delta_mode == "each" else self.delta / max(documents, 1)
+    def key_values(self) -> dict[str, object]:
+        """Return the values that enter the id of a comparison, JSON-ready.
 
-    def notes(self) -> list[str]:
-        """What a reader of the answer should know about these numbers."""
+        Ids of stored answers must not change: names stay, ``delta_mode`` was a field with one value in use, and the
+        weights of the ranking count only where they are not the default.
+        """
+        values: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "reader_odds"}
+        values["delta_mode"] = "each"
+        if self.reader_odds != DEFAULT_WEIGHTS:
+            values["reader_odds"] = {f.name: getattr(self.reader_odds, f.name) for f in fields(self.reader_odds)}
+        return values
+
+    def cut_for_corpus(self, documents: int) -> float:
+        """Return the cut in a corpus of so many documents."""
+        return self.cut * max(1.0, math.log(max(documents, 1) / MIN_DOCUMENTS_FOR_GRAPH))
+
+    def build_notes(self) -> list[str]:
+        """Return remarks on these numbers for a reader of the answer."""
         bound = min(self.gamma**2 / 4, self.alpha * self.gamma * self.delta / (1 + self.alpha))
         if self.lambda_ > bound:
             return [f"lambda {self.lambda_:g} is above the paper's bound {bound:.4g}: relevance is kept at 0 or more"]
         return []
 
 
-def _check(name: str, value: object, *, above: float | None = None, least: float | None = None) -> None:
-    said = name.rstrip("_")
+def _check_number(name: str, value: object, *, above: float | None = None, minimum: float | None = None) -> None:
+    option = name.rstrip("_")
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{said} must be a finite number, not {value!r}")
+        raise ValueError(f"{option} must be a finite number, not {value!r}")
     if above is not None and value <= above:
-        raise ValueError(f"{said} must be above {above:g}, not {value:g}")
-    if least is not None and value < least:
-        raise ValueError(f"{said} must be at least {least:g}, not {value:g}")
+        raise ValueError(f"{option} must be above {above:g}, not {value:g}")
+    if minimum is not None and value < minimum:
+        raise ValueError(f"{option} must be at least {minimum:g}, not {value:g}")
 
 
 PAPER = Parameters()
@@ -114,10 +139,3 @@ DEFAULT = Parameters(
 """Ours: no background, relevance learned first, cut in the log domain with other evidence beside the graph's."""
 
 PRESETS = {"default": DEFAULT, "paper": PAPER}
-
-
-def preset(name: str) -> Parameters:
-    try:
-        return PRESETS[name]
-    except KeyError:
-        raise ValueError(f"no preset named {name!r}; there are {', '.join(sorted(PRESETS))}") from None

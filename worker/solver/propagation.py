@@ -1,4 +1,4 @@
-"""Relevance to a side alone: the minimiser of L (Eq. 7), by iteration or exactly."""
+"""Relevance to one side without any selection: the minimiser of L (Eq. 7), by iteration or exactly."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.solver.relaxation import Relaxation, State
+from worker.solver.relaxation import Relaxation, RelaxationState
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Floats, Indices, Subgraph
 
-DIRECT_LIMIT = 1500
+MAX_DENSE_SYSTEM = 1500
 """Up to this many phrases or documents (the smaller counts) the linear system is solved densely."""
 
 
@@ -24,21 +24,23 @@ class Relevance:
     """Steps per pair, shape (K,); 0 for the exact solution."""
 
 
-def copy_products(s: Floats, f: Floats) -> None:
-    """f = S g, the update of f where nothing is selected."""
+def copy_propagated(s: Floats, f: Floats) -> None:
+    """Set f = S g, the update of f where nothing is selected."""
     np.copyto(f, s)
 
 
-def propagate(graph: Subgraph, seeds: Seeds, alpha: float, *, tolerance: float = 1e-4, limit: int = 200) -> Relevance:
-    """Alternate ``f = S g`` and ``g = (S^T f + alpha g0) / (1 + alpha)`` from zero."""
-    state = State.zero(graph, seeds)
-    live = np.ones(seeds.pairs, dtype=bool)
-    steps = Relaxation(graph, seeds, alpha).run(state, copy_products, tolerance, limit, live)
+def propagate_iteratively(
+    graph: Subgraph, seeds: Seeds, alpha: float, *, tolerance: float = 1e-4, max_steps: int = 200
+) -> Relevance:
+    """Alternate ``f = S g`` and ``g = (S^T f + alpha g0) / (1 + alpha)`` from zero until the loss settles."""
+    state = RelaxationState.create_zeros(graph, seeds)
+    live = np.ones(seeds.pair_count, dtype=bool)
+    steps = Relaxation(graph, seeds, alpha).run_until_settled(state, copy_propagated, tolerance, max_steps, live)
     return Relevance(state.f, state.g, steps)
 
 
 def propagate_exactly(graph: Subgraph, seeds: Seeds, alpha: float) -> Relevance:
-    """``g = ((1 + alpha) I - S^T S)^-1 (alpha g0)``, solved on the smaller side of the graph.
+    """Solve ``g = ((1 + alpha) I - S^T S)^-1 (alpha g0)`` on the smaller side of the graph.
 
     With h and q for the offsets of phrases and documents:
     ``((1 + alpha) I - S S^T) f = S (alpha g0 + q) + (1 + alpha) h`` or, on the other side,
@@ -47,20 +49,20 @@ def propagate_exactly(graph: Subgraph, seeds: Seeds, alpha: float) -> Relevance:
     pull = alpha * seeds.g0
     if seeds.document_offset is not None:
         pull = pull + seeds.document_offset
-    h = np.zeros((graph.phrases, pull.shape[1])) if seeds.phrase_offset is None else seeds.phrase_offset
-    if graph.phrases <= graph.documents:
-        f = _solve(graph.matrix, graph.transposed, alpha, graph.matrix @ pull + (1 + alpha) * h)
+    h = np.zeros((graph.phrase_count, pull.shape[1])) if seeds.phrase_offset is None else seeds.phrase_offset
+    if graph.phrase_count <= graph.document_count:
+        f = _solve_system(graph.matrix, graph.transposed, alpha, graph.matrix @ pull + (1 + alpha) * h)
         g = (graph.transposed @ f + pull) / (1 + alpha)
     else:
-        g = _solve(graph.transposed, graph.matrix, alpha, pull + graph.transposed @ h)
+        g = _solve_system(graph.transposed, graph.matrix, alpha, pull + graph.transposed @ h)
         f = graph.matrix @ g + h
-    return Relevance(f, g, np.zeros(seeds.pairs, dtype=np.int64))
+    return Relevance(f, g, np.zeros(seeds.pair_count, dtype=np.int64))
 
 
-def _solve(matrix: Floats, transposed: Floats, alpha: float, right: Floats) -> Floats:
-    """``((1 + alpha) I - M M^T) x = right``: positive definite, as the norm of M is at most 1."""
+def _solve_system(matrix: Floats, transposed: Floats, alpha: float, right: Floats) -> Floats:
+    """Solve ``((1 + alpha) I - M M^T) x = right``: positive definite, as the norm of M is at most 1."""
     size = matrix.shape[0]
-    if size <= DIRECT_LIMIT:
+    if size <= MAX_DENSE_SYSTEM:
         product = matrix @ transposed
         system = -(product if isinstance(product, np.ndarray) else product.toarray())
         system[np.diag_indices(size)] += 1 + alpha

@@ -1,4 +1,4 @@
-"""Where relevance starts: g0 of each side, and what the documents outside the subgraph send in.
+"""The start of relevance: g0 of each side, and the relevance that documents outside the subgraph send in.
 
 With delta on *every* entry of g0, documents outside the subgraph carry relevance too. Write b for
 the stored background (``b_i = sum_j S_ij`` over the whole corpus). The first-order part of what
@@ -32,11 +32,11 @@ class Seeds:
     """Shape (N, 2K)."""
 
     @property
-    def pairs(self) -> int:
+    def pair_count(self) -> int:
         return int(self.g0.shape[1]) // 2
 
-    def scaled(self, factors: Floats) -> Seeds:
-        """Each column times its factor (2K,): the solution of Eq. 7 scales with it."""
+    def scale_columns(self, factors: Floats) -> Seeds:
+        """Return seeds with each column multiplied by its factor (2K,): the solution of Eq. 7 scales with it."""
         return replace(
             self,
             g0=self.g0 * factors,
@@ -46,54 +46,57 @@ class Seeds:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class SeedSide:
     """The documents one side consists of."""
 
     columns: Sequence[int]
-    """Which documents of the subgraph."""
+    """Indices of its documents in the subgraph."""
     weights: Sequence[float] | None = None
     """Their g0, 1 each by default."""
 
 
-def pair_seeds(
-    graph: Subgraph, a: Side, b: Side, *, alpha: float, delta: float = 0.0, background: ArrayLike | None = None
+def build_pair_seeds(
+    graph: Subgraph, a: SeedSide, b: SeedSide, *, alpha: float, delta: float = 0.0, background: ArrayLike | None = None
 ) -> Seeds:
-    """The seeds of one pair."""
-    return batch_seeds(graph, [(a, b)], alpha=alpha, delta=delta, background=background)
+    """Build the seeds of one pair; see ``build_batch_seeds``."""
+    return build_batch_seeds(graph, [(a, b)], alpha=alpha, delta=delta, background=background)
 
 
-def batch_seeds(
-    graph: Subgraph, pairs: Sequence[tuple[Side, Side]], *,
+def build_batch_seeds(
+    graph: Subgraph, pairs: Sequence[tuple[SeedSide, SeedSide]], *,
     alpha: float, delta: float = 0.0, background: ArrayLike | None = None,
 ) -> Seeds:  # fmt: skip
-    """The seeds of many pairs on one graph. ``background`` is b for the subgraph's phrases, shape (P,)."""
+    """Build the seeds of many pairs on one graph. ``background`` is b for the subgraph's phrases, shape (P,)."""
     sides = [a for a, _ in pairs] + [b for _, b in pairs]
-    g0 = np.full((graph.documents, len(sides)), float(delta))
+    g0 = np.full((graph.document_count, len(sides)), float(delta))
     for k, side in enumerate(sides):
-        _add_side(g0[:, k], side)
+        _add_side_weights(g0[:, k], side)
     if background is None or delta == 0:
         return Seeds(g0)
     b = np.asarray(background, dtype=np.float64)
-    if b.shape != (graph.phrases,) or not np.isfinite(b).all() or (b < 0).any():
-        raise ValueError(f"the background is one finite number of at least 0 for each of the {graph.phrases} phrases")
-    phrase, document = outside(graph, alpha, delta, b)
-    wide = np.ones(len(sides))
-    return Seeds(g0, np.outer(phrase, wide), np.outer(document, wide))
+    if b.shape != (graph.phrase_count,) or not np.isfinite(b).all() or (b < 0).any():
+        raise ValueError(
+            f"the background is one finite number of at least 0 for each of the {graph.phrase_count} phrases"
+        )
+    phrase, document = compute_outside_offsets(graph, alpha, delta, b)
+    ones = np.ones(len(sides))
+    return Seeds(g0, np.outer(phrase, ones), np.outer(document, ones))
 
 
-def outside(graph: Subgraph, alpha: float, delta: float, b: Floats) -> tuple[Floats, Floats]:
-    """What lies outside adds to S g, shape (P,), and to S^T f, shape (N,)."""
+def compute_outside_offsets(graph: Subgraph, alpha: float, delta: float, b: Floats) -> tuple[Floats, Floats]:
+    """Return the constants that documents and phrases outside add to S g, shape (P,), and to S^T f, shape (N,)."""
     root_p, root_d = np.sqrt(graph.phrase_degrees), np.sqrt(graph.document_degrees)
-    covered_p, covered_d = graph.coverage()
+    covered_p, covered_d = graph.compute_coverage()
     total = float(graph.phrase_degrees.sum())
     beta = float(root_p @ b) / total if total > 0 else 0.0
-    first = np.maximum(b - graph.matrix @ np.ones(graph.documents), 0.0)
+    first = np.maximum(b - graph.matrix @ np.ones(graph.document_count), 0.0)
     second = beta * root_p * np.maximum(1 - covered_p, 0.0)
     phrase = delta * (alpha * first + second) / (1 + alpha)
     return phrase, delta * beta * root_d * np.maximum(1 - covered_d, 0.0)
 
 
-def _add_side(g0: Floats, side: Side) -> None:
+def _add_side_weights(g0: Floats, side: SeedSide) -> None:
+    """Add the weights of a side to its column of g0 (N,) in place."""
     columns = np.asarray(side.columns, dtype=np.int64)
     if columns.size and (columns.min() < 0 or columns.max() >= g0.size):
         raise ValueError(f"a side's document is outside the subgraph's {g0.size}")

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-DENSE_CELLS = 32_768
+MAX_DENSE_CELLS = 32_768
 """Up to this many cells a plain block multiplies about as fast as a sparse matrix, and without allocating."""
 
 
@@ -23,9 +23,9 @@ class Subgraph:
     The norm of S is at most 1, so every propagation with ``alpha > 0`` converges.
     """
 
-    phrases: int
-    documents: int
-    edges: int
+    phrase_count: int
+    document_count: int
+    edge_count: int
     phrase_degrees: Floats
     """D_P of the whole corpus, shape (P,)."""
     document_degrees: Floats
@@ -38,25 +38,28 @@ class Subgraph:
     @classmethod
     def from_edges(
         cls, rows: ArrayLike, columns: ArrayLike, weights: ArrayLike, phrase_degrees: ArrayLike,
-        document_degrees: ArrayLike, *, dense_cells: int = DENSE_CELLS,
+        document_degrees: ArrayLike, *, max_dense_cells: int = MAX_DENSE_CELLS,
     ) -> Subgraph:  # fmt: skip
-        """Normalise the edges ``W[rows[e], columns[e]] = weights[e]``.
+        """Build a subgraph from the edges ``W[rows[e], columns[e]] = weights[e]`` and whole-corpus degrees.
 
-        A phrase or document of degree 0 gets an empty row or column. Where the edges given sum
-        to more than the stored degree (documents added since it was stored), their sum counts:
-        otherwise the norm of S could exceed 1.
+        A phrase or document of degree 0 gets an empty row or column. Where the edges sum to more than the
+        stored degree (documents added since it was stored), their sum counts: otherwise the norm of S could
+        exceed 1. Raises ValueError for a negative or infinite number, a repeated edge or an index out of range.
         """
-        degrees_p, degrees_d = _amounts("phrase degree", phrase_degrees), _amounts("document degree", document_degrees)
-        i, j = _indices("row", rows, degrees_p.size), _indices("column", columns, degrees_d.size)
-        w = _amounts("edge weight", weights)
+        degrees_p, degrees_d = (
+            _as_amounts("phrase degree", phrase_degrees),
+            _as_amounts("document degree", document_degrees),
+        )
+        i, j = _as_indices("row", rows, degrees_p.size), _as_indices("column", columns, degrees_d.size)
+        w = _as_amounts("edge weight", weights)
         if not i.size == j.size == w.size:
             raise ValueError(f"an edge is a row, a column and a weight: got {i.size}, {j.size} and {w.size} of them")
-        _refuse_twice(i * degrees_d.size + j, degrees_p.size * degrees_d.size)
-        degrees_p = _at_least(degrees_p, _sums(i, w, degrees_p.size))
-        degrees_d = _at_least(degrees_d, _sums(j, w, degrees_d.size))
+        _raise_if_repeated(i * degrees_d.size + j, degrees_p.size * degrees_d.size)
+        degrees_p = _raise_to_sums(degrees_p, _sum_by_index(i, w, degrees_p.size))
+        degrees_d = _raise_to_sums(degrees_d, _sum_by_index(j, w, degrees_d.size))
         values = _inverse_root(degrees_p)[i] * w * _inverse_root(degrees_d)[j]
         shape = (degrees_p.size, degrees_d.size)
-        if shape[0] * shape[1] <= dense_cells:
+        if shape[0] * shape[1] <= max_dense_cells:
             matrix = np.zeros(shape)
             matrix[i, j] = values
             return cls(*shape, i.size, degrees_p, degrees_d, matrix, matrix.T)
@@ -69,31 +72,31 @@ class Subgraph:
         return cls(*shape, i.size, degrees_p, degrees_d, sparse, back)
 
     @property
-    def dense(self) -> bool:
+    def is_dense(self) -> bool:
         return isinstance(self.matrix, np.ndarray)
 
-    def to_phrases(self, g: Floats, out: Floats) -> Floats:
-        """``out = S g`` for g of shape (N, columns), out (P, columns)."""
-        return _product(self.matrix, g, out)
+    def propagate_to_phrases(self, g: Floats, out: Floats) -> Floats:
+        """Write and return ``out = S g`` for g of shape (N, columns), out (P, columns)."""
+        return _multiply_into(self.matrix, g, out)
 
-    def to_documents(self, f: Floats, out: Floats) -> Floats:
-        """``out = S^T f`` for f of shape (P, columns), out (N, columns)."""
-        return _product(self.transposed, f, out)
+    def propagate_to_documents(self, f: Floats, out: Floats) -> Floats:
+        """Write and return ``out = S^T f`` for f of shape (P, columns), out (N, columns)."""
+        return _multiply_into(self.transposed, f, out)
 
-    def row(self, phrase: int) -> Floats:
-        """``S_i`` as a plain vector, shape (N,)."""
-        return np.asarray(self.matrix[phrase] if self.dense else self.matrix[[phrase]].toarray()[0])
+    def phrase_row(self, phrase: int) -> Floats:
+        """Return row ``S_i`` as a plain vector, shape (N,)."""
+        return np.asarray(self.matrix[phrase] if self.is_dense else self.matrix[[phrase]].toarray()[0])
 
-    def column(self, document: int) -> Floats:
-        """``S_.j`` as a plain vector, shape (P,)."""
-        return np.asarray(self.matrix[:, document] if self.dense else self.transposed[[document]].toarray()[0])
+    def document_column(self, document: int) -> Floats:
+        """Return column ``S_.j`` as a plain vector, shape (P,)."""
+        return np.asarray(self.matrix[:, document] if self.is_dense else self.transposed[[document]].toarray()[0])
 
-    def block(self) -> Floats:
-        """S as a plain array, shape (P, N)."""
-        return np.asarray(self.matrix if self.dense else self.matrix.toarray())
+    def to_dense(self) -> Floats:
+        """Return S as a plain array, shape (P, N)."""
+        return np.asarray(self.matrix if self.is_dense else self.matrix.toarray())
 
-    def coverage(self) -> tuple[Floats, Floats]:
-        """The part of each phrase's (P,) and each document's (N,) degree that lies inside the subgraph."""
+    def compute_coverage(self) -> tuple[Floats, Floats]:
+        """Return the share of each phrase's (P,) and each document's (N,) degree that lies inside the subgraph."""
         root_p, root_d = np.sqrt(self.phrase_degrees), np.sqrt(self.document_degrees)
         inside_p, inside_d = self.matrix @ root_d, self.transposed @ root_p
         return (
@@ -102,7 +105,8 @@ class Subgraph:
         )
 
 
-def _product(matrix: Any, x: Floats, out: Floats) -> Floats:
+def _multiply_into(matrix: Any, x: Floats, out: Floats) -> Floats:
+    """Write and return ``matrix @ x``; a dense product allocates nothing."""
     if isinstance(matrix, np.ndarray):
         np.dot(matrix, x, out=out)
     else:
@@ -111,36 +115,41 @@ def _product(matrix: Any, x: Floats, out: Floats) -> Floats:
 
 
 def _inverse_root(degrees: Floats) -> Floats:
+    """Return ``degrees ** -0.5``; 0 where a degree is 0."""
     return np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
 
 
-def _refuse_twice(cells: Indices, size: int) -> None:
-    # counting is ten times faster than sorting, as long as the counts are not larger than the edges
-    twice = np.bincount(cells).max(initial=0) > 1 if size <= 16 * cells.size else np.unique(cells).size != cells.size
-    if twice:
+def _raise_if_repeated(cells: Indices, size: int) -> None:
+    """Raise ValueError if a cell, numbered from 0 to ``size`` - 1, comes up twice."""
+    # counting is ten times faster than sorting, as long as there are not many more cells than edges
+    repeated = np.bincount(cells).max(initial=0) > 1 if size <= 16 * cells.size else np.unique(cells).size != cells.size
+    if repeated:
         raise ValueError("an edge is given twice")
 
 
-def _sums(index: Indices, weights: Floats, size: int) -> Floats:
+def _sum_by_index(index: Indices, weights: Floats, size: int) -> Floats:
     return np.bincount(index, weights, size).astype(np.float64)
 
 
-def _at_least(degrees: Floats, seen: Floats) -> Floats:
-    return np.where(degrees > 0, np.maximum(degrees, seen), 0.0)
+def _raise_to_sums(degrees: Floats, sums: Floats) -> Floats:
+    """Return degrees that are no smaller than the sums of their edges; 0 stays 0."""
+    return np.where(degrees > 0, np.maximum(degrees, sums), 0.0)
 
 
-def _amounts(name: str, values: ArrayLike) -> Floats:
+def _as_amounts(name: str, values: ArrayLike) -> Floats:
+    """Return values as a vector of finite numbers of at least 0; raise ValueError otherwise."""
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.ndim != 1:
         raise ValueError(f"a list of {name}s has one dimension, not {array.ndim}")
-    # the least and the largest are NaN where any is
+    # minimum and maximum are NaN if any number is
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = ~(np.isfinite(array) & (array >= 0))
         raise ValueError(f"{name} {array[bad][0]} is not a finite number of at least 0")
     return array
 
 
-def _indices(name: str, values: ArrayLike, size: int) -> Indices:
+def _as_indices(name: str, values: ArrayLike, size: int) -> Indices:
+    """Return values as a vector of whole numbers from 0 to ``size`` - 1; raise ValueError otherwise."""
     array = np.atleast_1d(np.asarray(values))
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""The Elasticsearch engine: an alias a name, one concrete index an epoch."""
+"""The Elasticsearch engine: one alias per index name, one concrete index per epoch."""

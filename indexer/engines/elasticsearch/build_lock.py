@@ -1,8 +1,8 @@
-"""While a build runs, the epoch it will replace takes no documents: none can be added that the build would miss.
+"""Lock that keeps writers out of the current epoch during a build, so that no document is added that the build misses.
 
-Elasticsearch itself keeps writers out (a write block, which waits for what is being written). A builder that
-lives says so again and again in the mapping of its own model index; the block of one that died is lifted by
-the next writer. Before that the dead builder's indexes are removed, so that it cannot commit after all.
+The lock is Elasticsearch's write block, which waits for writes in progress. The builder renews a heartbeat in the
+mapping of its own model index; the block of a dead builder is lifted by the next writer. That writer deletes the
+dead builder's indexes first, so that it cannot commit after all.
 """
 
 from __future__ import annotations
@@ -19,96 +19,98 @@ from indexer.errors import IndexBusy, PhraseComError, UnknownIndex
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
-LEASE = 120.0
-"""Seconds after its last sign of life that a builder counts as dead; clocks may differ by less than that."""
-_BLOCK = "index.blocks.write"
+BUILD_LEASE_SECONDS = 120.0
+"""Seconds after its last heartbeat that a builder counts as dead; clocks must differ by less than that."""
+_WRITE_BLOCK = "index.blocks.write"
 
 
-def promise(lease: float) -> dict[str, Any]:
-    """What stands in the mapping of a living builder's model index."""
-    return {"alive_until": time.time() + lease}
+def make_heartbeat(lease_seconds: float) -> dict[str, Any]:
+    """Return the mapping ``_meta`` that keeps a builder alive for ``lease_seconds``."""
+    return {"alive_until": time.time() + lease_seconds}
 
 
-class Hold:
-    """Writers kept out of the current epoch, from the start of a build to its end."""
+class BuildLock:
+    """Write block on the current epoch from the start of a build to its end, with the heartbeat of the builder."""
 
-    def __init__(self, engine: ElasticsearchEngine, index: str, model: str, door: str) -> None:
-        """``model`` and ``door``: the build's model index, and the alias that is there while the build stands."""
-        self._engine, self._index, self._model, self._door = engine, index, model, door
+    def __init__(self, engine: ElasticsearchEngine, index: str, model_index: str, build_alias: str) -> None:
+        """Block writers and start the heartbeat.
+
+        ``model_index`` carries the heartbeat; ``build_alias`` exists while the build is open.
+        """
+        self._engine, self._index, self._model_index, self._build_alias = engine, index, model_index, build_alias
         client = engine.connection.client
-        self._held: list[str] = []
-        if client.indices.exists_alias(name=engine.alias(index)):
-            self._held = list(client.indices.get_alias(name=engine.alias(index)).body)
-            client.indices.add_block(index=self._held, block="write")
-            client.indices.refresh(index=self._held)  # what came in just before is there to be read
-        self._ended = threading.Event()
-        self._living = threading.Thread(target=self._live, name="build", daemon=True)
-        self._living.start()
+        self._blocked_indexes: list[str] = []
+        if client.indices.exists_alias(name=engine.documents_alias(index)):
+            self._blocked_indexes = list(client.indices.get_alias(name=engine.documents_alias(index)).body)
+            client.indices.add_block(index=self._blocked_indexes, block="write")
+            client.indices.refresh(index=self._blocked_indexes)  # make the last writes visible to the build
+        self._stopped = threading.Event()
+        self._heartbeat_thread = threading.Thread(target=self._send_heartbeats, name="build", daemon=True)
+        self._heartbeat_thread.start()
 
-    def check(self) -> None:
-        """Raise IndexBusy unless nobody can have written since the start."""
+    def require_unbroken(self) -> None:
+        """Raise IndexBusy if the block was lifted, so that documents may have been written since."""
         client = self._engine.connection.client
-        if self._held and not all(_blocked(client, self._held)):
+        if self._blocked_indexes and not all(_fetch_write_blocks(client, self._blocked_indexes)):
             raise IndexBusy(f"index {self._index!r} was written while it was being rebuilt", fix="build it again")
 
-    def end(self) -> None:
-        """No more signs of life: the build is committed."""
-        self._ended.set()
-        self._living.join()
+    def stop_heartbeat(self) -> None:
+        """Stop the heartbeat once the build is committed."""
+        self._stopped.set()
+        self._heartbeat_thread.join()
 
-    def give_up(self) -> None:
-        """Let writers in again, unless another build has taken over."""
-        self.end()
+    def release(self) -> None:
+        """Lift the block, unless another build has taken over."""
+        self.stop_heartbeat()
         client = self._engine.connection.client
-        if self._held and client.indices.exists_alias(name=self._door):
-            _unblock(client, self._held)
+        if self._blocked_indexes and client.indices.exists_alias(name=self._build_alias):
+            _remove_write_block(client, self._blocked_indexes)
 
-    def _live(self) -> None:
+    def _send_heartbeats(self) -> None:
         lease = self._engine.build_lease
-        while not self._ended.wait(lease / 4):
+        while not self._stopped.wait(lease / 4):
             try:
-                with self._engine.connection.telling():
-                    self._engine.connection.client.indices.put_mapping(index=self._model, meta=promise(lease))
-            except (NotFoundError, PhraseComError):  # taken over, or out of reach: commit finds out
+                with self._engine.connection.translate_errors():
+                    self._engine.connection.client.indices.put_mapping(
+                        index=self._model_index, meta=make_heartbeat(lease)
+                    )
+            except (NotFoundError, PhraseComError):  # taken over, or unreachable: commit will fail
                 continue
 
 
-def writable(engine: ElasticsearchEngine, index: str) -> str:
-    """The alias of an index that takes documents; raises UnknownIndex, and IndexBusy while a build runs."""
-    alias, client = engine.alias(index), engine.connection.client
-    with engine.connection.telling():
+def require_writable_alias(engine: ElasticsearchEngine, index: str) -> str:
+    """Return the alias to write documents through; raise UnknownIndex, or IndexBusy while a build runs."""
+    alias, client = engine.documents_alias(index), engine.connection.client
+    with engine.connection.translate_errors():
         try:
-            blocked = any(_blocked(client, [alias]))
+            blocked = any(_fetch_write_blocks(client, [alias]))
         except NotFoundError:
             raise UnknownIndex(index) from None
         if blocked:
-            _lift(engine, index)
+            _lift_stale_block(engine, index)
     return alias
 
 
-def busy(index: str) -> IndexBusy:
-    return IndexBusy(f"index {index!r} is being rebuilt", fix="try again when that is done")
-
-
-def _lift(engine: ElasticsearchEngine, index: str) -> None:
-    """Lift a dead builder's block; raises IndexBusy when it lives."""
+def _lift_stale_block(engine: ElasticsearchEngine, index: str) -> None:
+    """Lift the block of a dead builder; raise IndexBusy if it is alive."""
     client = engine.connection.client
-    left = engine.concretes(index, in_use=False)
-    for name in left:
+    leftovers = engine.list_concrete_indexes(index, in_use=False)
+    for name in leftovers:
         mapping = client.options(ignore_status=404).indices.get_mapping(index=name).body.get(name, {})
         if mapping.get("mappings", {}).get("_meta", {}).get("alive_until", 0.0) > time.time():
-            raise busy(index)
-    if left:
-        client.indices.delete(index=left, ignore_unavailable=True)
-    _unblock(client, [engine.alias(index)])
+            raise IndexBusy(f"index {index!r} is being rebuilt", fix="try again when that is done")
+    if leftovers:
+        client.indices.delete(index=leftovers, ignore_unavailable=True)
+    _remove_write_block(client, [engine.documents_alias(index)])
 
 
-def _blocked(client: Any, names: Sequence[str]) -> list[bool]:
-    found = client.indices.get_settings(index=list(names), name=_BLOCK, flat_settings=True).body
-    if not found:  # an index without the setting is left out
+def _fetch_write_blocks(client: Any, names: Sequence[str]) -> list[bool]:
+    """Return whether each index that has the setting is blocked for writing; [False] if none has it."""
+    indexes = client.indices.get_settings(index=list(names), name=_WRITE_BLOCK, flat_settings=True).body
+    if not indexes:  # the response leaves out an index without the setting
         return [False]
-    return [one["settings"].get(_BLOCK) == "true" for one in found.values()]
+    return [index["settings"].get(_WRITE_BLOCK) == "true" for index in indexes.values()]
 
 
-def _unblock(client: Any, names: Sequence[str]) -> None:
-    client.options(ignore_status=404).indices.put_settings(index=list(names), settings={_BLOCK: None})
+def _remove_write_block(client: Any, names: Sequence[str]) -> None:
+    client.options(ignore_status=404).indices.put_settings(index=list(names), settings={_WRITE_BLOCK: None})

@@ -1,4 +1,4 @@
-"""Bulk writing: in order, retried, on a thread of its own so that analysing and indexing overlap."""
+"""Bulk writing of documents, in order and with retries; BulkWriter does it on a thread of its own."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from typing import Any
 
 from elasticsearch.helpers import streaming_bulk
 
-from indexer.engines.elasticsearch.connection import Connection
+from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.errors import BadInput, IndexBusy, PhraseComError
 
-CHUNK = 500
+CHUNK_ACTIONS = 500
+"""Maximum number of actions per bulk request."""
 CHUNK_BYTES = 8_000_000
-RETRIES = 6
-"""For a build: a minute of patience with a server that has too much to do."""
-FEW_RETRIES = 2
-"""For a change: whoever asked for it waits, or tries again later."""
+"""Maximum size of a bulk request."""
+BUILD_RETRIES = 6
+"""Retries for a build: about a minute for an overloaded server."""
+UPDATE_RETRIES = 2
+"""Retries for an update: few, since its caller is waiting and can try again."""
 _END = object()
 
 
-def write_all(
-    connection: Connection, actions: Iterable[dict[str, Any]], retries: int = RETRIES
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Send the actions in order; what came of each: (kind of result, answer)."""
-    with connection.telling():
+def write_actions(
+    connection: ElasticsearchConnection, actions: Iterable[dict[str, Any]], retries: int = BUILD_RETRIES
+) -> Iterator[str]:
+    """Send the actions in order and iterate over their results (``created``, ``updated``, ``deleted``, ...).
+
+    Raises BadInput for a refused document and IndexBusy if the index is being built or was replaced.
+    """
+    with connection.translate_errors():
         for ok, item in streaming_bulk(
             connection.client,
             actions,
-            chunk_size=CHUNK,
+            chunk_size=CHUNK_ACTIONS,
             max_chunk_bytes=CHUNK_BYTES,
             raise_on_error=False,
             max_retries=retries,
@@ -38,67 +43,72 @@ def write_all(
             retry_on_status=(429, 503),
             require_alias=True,
         ):
-            answer = next(iter(item.values()))
-            if not ok and "error" in answer:
-                raise _refused(connection, answer)
-            yield answer.get("result", ""), answer
+            outcome = next(iter(item.values()))
+            if not ok and "error" in outcome:
+                raise _to_write_error(connection, outcome)
+            yield outcome.get("result", "")
 
 
-def _refused(connection: Connection, answer: dict[str, Any]) -> PhraseComError:
-    error = answer["error"]
-    if answer["status"] == 404:
+def _to_write_error(connection: ElasticsearchConnection, outcome: dict[str, Any]) -> PhraseComError:
+    """Translate the failure of one bulk action."""
+    error = outcome["error"]
+    if outcome["status"] == 404:
         return IndexBusy("the index was replaced while it was being written", fix="try again")
     if error.get("type") == "cluster_block_exception" and "index write" in str(error.get("reason")):
         return IndexBusy("the index is being rebuilt", fix="try again when that is done")
-    if answer["status"] == 400:
-        return BadInput(f"Elasticsearch refused document {answer.get('_id')!r}: {error.get('reason', error)}")
-    return connection.unavailable(str(error.get("reason", error))[:300])
+    if outcome["status"] == 400:
+        return BadInput(f"Elasticsearch refused document {outcome.get('_id')!r}: {error.get('reason', error)}")
+    return connection.unavailable_error(str(error.get("reason", error))[:300])
 
 
-class Feed:
-    """Actions put here are written behind the caller's back; an error comes out at the next call."""
+class BulkWriter:
+    """Queue of actions that a thread writes, so that analysis and indexing overlap.
 
-    def __init__(self, connection: Connection) -> None:
-        self._waiting: queue.Queue[Any] = queue.Queue(maxsize=2 * CHUNK)
+    An error of the thread is raised by the next call.
+    """
+
+    def __init__(self, connection: ElasticsearchConnection) -> None:
+        self._queue: queue.Queue[Any] = queue.Queue(maxsize=2 * CHUNK_ACTIONS)
         self._error: Exception | None = None
         self._ended = False
         self._connection = connection
-        self._thread = threading.Thread(target=self._run, name="bulk", daemon=True)
+        self._thread = threading.Thread(target=self._write_queue, name="bulk", daemon=True)
         self._thread.start()
 
     def put(self, action: dict[str, Any]) -> None:
-        self._raise()
-        self._waiting.put(action)
+        """Queue an action; wait while the queue is full."""
+        self._raise_error()
+        self._queue.put(action)
 
     def finish(self) -> None:
-        """Wait until all is written."""
-        self._waiting.put(_END)
+        """Wait until all queued actions are written."""
+        self._queue.put(_END)
         self._thread.join()
-        self._raise()
+        self._raise_error()
 
     def stop(self) -> None:
-        """Write no more than is under way."""
+        """Discard what is queued and wait for the request in progress."""
         if self._thread.is_alive():
             self._error = self._error or InterruptedError("stopped")
-            self._waiting.put(_END)
+            self._queue.put(_END)
             self._thread.join()
 
-    def _raise(self) -> None:
+    def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
 
-    def _actions(self) -> Iterator[dict[str, Any]]:
+    def _drain_queue(self) -> Iterator[dict[str, Any]]:
         while not self._ended:
-            action = self._waiting.get()
+            action = self._queue.get()
             self._ended = action is _END
             if not self._ended and self._error is None:
                 yield action
 
-    def _run(self) -> None:
+    def _write_queue(self) -> None:
         try:
-            for _ in write_all(self._connection, self._actions()):
+            for _ in write_actions(self._connection, self._drain_queue()):
                 pass
-        except Exception as error:  # noqa: BLE001 - raised again where the caller sees it
+        except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
             self._error = error
-            for _ in self._actions():  # let the caller go on until it looks
+            for _ in self._drain_queue():  # empty the queue, so that the caller does not block before it sees the error
                 pass

@@ -1,4 +1,4 @@
-"""Talking to Elasticsearch: one client, and every way it can fail told in one line."""
+"""Connection to Elasticsearch: the client, the translation of its errors, and a circuit breaker."""
 
 from __future__ import annotations
 
@@ -30,49 +30,50 @@ from indexer.errors import (
     PhraseComError,
     TooSlow,
     UnsupportedVersion,
-    root_cause,
+    describe_root_cause,
 )
 
-SUPPORTED = (8, 9)
+SUPPORTED_VERSIONS = (8, 9)
+"""Supported major versions."""
 _PING_SECONDS = 2.0
-LONG = 3600.0
-"""Seconds for what takes its time, such as merging a whole index."""
+LONG_TIMEOUT = 3600.0
+"""Timeout in seconds of slow requests, such as merging a whole index."""
 
 
-class PartialAnswer(EngineUnavailable):
-    """Some shard did not answer: its node went away, or its index is just being removed."""
+class PartialResponse(EngineUnavailable):
+    """A response that lacks some shard: its node is gone, or its index is being deleted."""
 
 
 class TimedTransport(Transport):
-    """Tells how long each request took, its retries included, however it ended."""
+    """Transport that reports the duration of each request, retries included, whether it succeeds or fails."""
 
-    took: Callable[[float], None] | None = None
+    record_seconds: Callable[[float], None] | None = None
 
     def perform_request(self, *arguments: Any, **options: Any) -> Any:
         began = time.perf_counter()
         try:
             return super().perform_request(*arguments, **options)
         finally:
-            if self.took is not None:
-                self.took(time.perf_counter() - began)
+            if self.record_seconds is not None:
+                self.record_seconds(time.perf_counter() - began)
 
 
-class Connection:
-    """The client, and what it knows of its server."""
+class ElasticsearchConnection:
+    """The client with the version of its server and the circuit breaker."""
 
     def __init__(self, url: str, timeout: float, **options: Any) -> None:
         self.url = url
-        self.hang = Hang(timeout)
+        self.breaker = CircuitBreaker(timeout)
         try:
             self.client = Elasticsearch(
-                [one.strip() for one in url.split(",")],
+                [node.strip() for node in url.split(",")],
                 transport_class=TimedTransport,
                 serializer=OrjsonSerializer(),
                 request_timeout=timeout,
                 http_compress=False,
                 max_retries=3,
                 retry_on_status=(429, 502, 503),
-                retry_backoff_base=0.1,  # who is told that there are too many requests does not ask again at once
+                retry_backoff_base=0.1,  # do not retry at once after "too many requests"
                 retry_backoff_cap=1.0,
                 **options,
             )
@@ -80,25 +81,32 @@ class Connection:
             raise BadSetting(f"{url!r} is no address of Elasticsearch: {error}", fix="write http://HOST:9200") from None
         self._version: str | None = None
 
-    def version(self) -> str:
-        """Asked for once; nothing else is sent to a server that is too old or too new."""
+    def get_version(self) -> str:
+        """Return the version of the server, requested once; raise UnsupportedVersion for one we do not support.
+
+        Called before anything else is sent.
+        """
         if self._version is None:
-            with self.telling():
+            with self.translate_errors():
                 self._version = check_version(self.url, self.client.info().body)
         return self._version
 
-    def time_requests(self, took: Callable[[float], None]) -> None:
+    def time_requests(self, record_seconds: Callable[[float], None]) -> None:
+        """Call ``record_seconds`` with the duration of every request."""
         transport = self.client.transport
         assert isinstance(transport, TimedTransport)
-        transport.took = took
+        transport.record_seconds = record_seconds
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Turn the client's errors into ours. A missing index passes through: its meaning is the caller's."""
-        if self.hang.now():
-            raise self.unavailable("no answer in time a moment ago")
+    def translate_errors(self) -> Iterator[None]:
+        """Translate the client's errors into ours within a block; NotFoundError passes through to the caller.
+
+        Raises EngineUnavailable at once while the circuit breaker is open.
+        """
+        if self.breaker.is_open():
+            raise self.unavailable_error("no answer in time a moment ago")
         try:
-            with self.hang:
+            with self.breaker:
                 yield
         except NotFoundError:
             raise
@@ -110,81 +118,86 @@ class Connection:
             reason = f"Elasticsearch at {self.url} refuses us ({error.status_code})"
             raise BadSetting(reason, fix="check the user, password or API key") from error
         except ApiError as error:
-            raise _told(self.url, error) from error
+            raise _translate_api_error(self.url, error) from error
         except SSLError as error:
-            reason = f"no secure connection to Elasticsearch at {self.url} ({root_cause(error)})"
+            reason = f"no secure connection to Elasticsearch at {self.url} ({describe_root_cause(error)})"
             fix = "check that it speaks https, or name its certificate authority with engine_ca"
             raise EngineUnavailable(reason, fix=fix) from error
         except TransportError as error:
-            raise self.unavailable(root_cause(error)) from error
+            raise self.unavailable_error(describe_root_cause(error)) from error
 
     def ping(self) -> None:
-        """Raise EngineUnavailable when the server does not answer within two seconds."""
-        with self.telling():
+        """Raise EngineUnavailable if the server does not answer within two seconds."""
+        with self.translate_errors():
             self.client.options(request_timeout=_PING_SECONDS, max_retries=0).info()
 
-    def unavailable(self, reason: str) -> EngineUnavailable:
+    def unavailable_error(self, reason: str) -> EngineUnavailable:
         return EngineUnavailable(
             f"Elasticsearch at {self.url} does not answer ({reason})", fix="start it, or give another --engine"
         )
 
-    def partial(self, reason: str) -> PartialAnswer:
-        return PartialAnswer(
+    def partial_error(self, reason: str) -> PartialResponse:
+        return PartialResponse(
             f"Elasticsearch at {self.url} has no whole answer ({reason})", fix="look at its health and try again"
         )
 
-    def whole(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The answer, if every shard has had its say: a partial one would pass for a full one."""
-        failed = answer.get("_shards", {}).get("failed", 0)
+    def require_complete(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the response; raise PartialResponse if a shard failed, TooSlow if the search timed out.
+
+        Elasticsearch answers with status 200 in both cases.
+        """
+        failed = response.get("_shards", {}).get("failed", 0)
         if failed:
-            raise self.partial(f"{failed} shards failed")
-        if answer.get("timed_out"):
+            raise self.partial_error(f"{failed} shards failed")
+        if response.get("timed_out"):
             raise TooSlow("Elasticsearch searched longer than it may", fix="ask for less, or raise query_seconds")
-        return answer
+        return response
 
 
-class Hang:
-    """Whether the server was seen to hang a moment ago.
+class CircuitBreaker:
+    """Circuit breaker that a timed-out request opens for ``pause_seconds``.
 
-    During the pause after a request that got no answer in time no other is sent: who asks is told at once instead of
-    queueing up behind a server that hangs. When the pause is over one request may try; the rest wait for that one.
+    While it is open, callers get an error at once instead of queueing up behind a server that hangs. After the pause
+    one request is let through as a trial, and the others keep failing until it ends.
     """
 
     def __init__(self, timeout: float) -> None:
-        self.pause = 0.0
-        """Seconds; 0: every request tries for itself."""
+        self.pause_seconds = 0.0
+        """Seconds to stay open; 0: never open."""
         self._timeout = timeout
-        self._until = 0.0
+        self._open_until = 0.0
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        """Around each request: any end but a time-out shows that the server lives."""
+        """Enclose a request: a timeout opens the breaker, any other outcome closes it."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        hangs = self.pause and isinstance(error, ConnectionTimeout)
+        timed_out = self.pause_seconds and isinstance(error, ConnectionTimeout)
         with self._lock:
-            self._until = time.monotonic() + self.pause if hangs else 0.0
+            self._open_until = time.monotonic() + self.pause_seconds if timed_out else 0.0
 
-    def now(self) -> bool:
-        if not self._until:
+    def is_open(self) -> bool:
+        """Return whether requests must fail; after the pause the first caller gets False and becomes the trial."""
+        if not self._open_until:
             return False
         with self._lock:
-            if time.monotonic() < self._until:
+            if time.monotonic() < self._open_until:
                 return True
-            self._until = time.monotonic() + self._timeout  # this one tries
+            self._open_until = time.monotonic() + self._timeout  # this caller is the trial
             return False
 
 
 def check_version(url: str, info: Mapping[str, Any]) -> str:
+    """Return the version in the server's info; raise UnsupportedVersion if it is not supported."""
     number = str(info.get("version", {}).get("number", "?"))
-    if number.partition(".")[0] not in map(str, SUPPORTED):
+    if number.partition(".")[0] not in map(str, SUPPORTED_VERSIONS):
         raise UnsupportedVersion(
-            f"{url} runs version {number}", fix=f"use Elasticsearch {' or '.join(map(str, SUPPORTED))}"
+            f"{url} runs version {number}", fix=f"use Elasticsearch {' or '.join(map(str, SUPPORTED_VERSIONS))}"
         )
     return number
 
 
-def _told(url: str, error: ApiError) -> PhraseComError:
+def _translate_api_error(url: str, error: ApiError) -> PhraseComError:
     reason = _first_line(error)
     if error.status_code == 400 and "media_type_header_exception" in str(error):
         return UnsupportedVersion(

@@ -1,11 +1,11 @@
 """The Elasticsearch engine.
 
     PREFIX + NAME                  alias of the current epoch's documents
-    PREFIX + NAME.VERSION          an epoch's documents; what is known of it stands in the mapping's _meta
+    PREFIX + NAME.VERSION          an epoch's documents; its description is in the mapping's _meta
     PREFIX + NAME.model            alias of the current epoch's phrase model
     PREFIX + NAME.model.VERSION    its bytes, in chunks
 
-Both aliases move, and the former epoch is removed, in one request.
+Both aliases move, and the previous epoch is removed, in one request.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from typing import Any, TypeVar
 from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.attached_source import Source
-from indexer.engines.attachment import Attached
-from indexer.engines.base import Build, Engine, IndexInfo, Reader
+from indexer.engines.attached_source import AttachedSource
+from indexer.engines.attachment import Attachment
+from indexer.engines.base import Build, Engine, Reader
 from indexer.engines.elasticsearch import query_builder
-from indexer.engines.elasticsearch.attached_source import ElasticsearchSource, cluster_of
-from indexer.engines.elasticsearch.build_lock import LEASE, writable
-from indexer.engines.elasticsearch.bulk_writer import CHUNK, FEW_RETRIES, write_all
-from indexer.engines.elasticsearch.connection import Connection, PartialAnswer
+from indexer.engines.elasticsearch.attached_source import ElasticsearchSource, fetch_cluster_id
+from indexer.engines.elasticsearch.build_lock import BUILD_LEASE_SECONDS, require_writable_alias
+from indexer.engines.elasticsearch.bulk_writer import CHUNK_ACTIONS, UPDATE_RETRIES, write_actions
+from indexer.engines.elasticsearch.connection import ElasticsearchConnection, PartialResponse
 from indexer.engines.elasticsearch.epoch_builder import FORMAT, ElasticsearchBuild
-from indexer.engines.elasticsearch.reader import WAITS, ElasticsearchReader
+from indexer.engines.elasticsearch.mappings import encode_source
+from indexer.engines.elasticsearch.reader import RETRY_WAITS, ElasticsearchReader
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
-from indexer.identifiers import check_index_name, is_id
+from indexer.identifiers import check_index_name, is_document_id
 from indexer.model.phrase_model import PhraseModel
 
 T = TypeVar("T")
@@ -41,12 +43,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Epoch:
+    """An epoch as loaded; ``info`` is that of the build."""
+
     info: IndexInfo
     model: PhraseModel
 
 
 class ElasticsearchEngine(Engine):
-    """``prefix`` keeps our indexes apart from others; further options go to the client (``api_key``, ...)."""
+    """An Elasticsearch cluster.
+
+    Parameters
+    ----------
+    url
+        Address of the cluster; several, separated by commas, for several nodes.
+    prefix
+        Start of the names of all our indexes and aliases, which keeps them apart from others.
+    timeout, query_seconds
+        Seconds to wait for a response, and that Elasticsearch may spend on a search.
+    build_lease
+        Seconds after its last heartbeat that a build counts as dead.
+    breaker_pause
+        Seconds for which requests fail at once after one timed out; 0: never.
+    client_options
+        Passed on to the client (``api_key``, ``ca_certs``, ...).
+    """
 
     kind = "elasticsearch"
 
@@ -58,175 +78,178 @@ class ElasticsearchEngine(Engine):
         shards: int = 1,
         replicas: int = 0,
         timeout: float = 30.0,
-        build_lease: float = LEASE,
+        build_lease: float = BUILD_LEASE_SECONDS,
         query_seconds: float = 20.0,
-        pause: float = 0.0,
+        breaker_pause: float = 0.0,
         **client_options: Any,
     ) -> None:
         self.address, self.prefix = url, prefix
         self.shards, self.replicas = shards, replicas
         self.build_lease = build_lease
         self.query_seconds = query_seconds
-        self.connection = Connection(url, timeout, **client_options)
-        self.connection.hang.pause = pause
+        self.connection = ElasticsearchConnection(url, timeout, **client_options)
+        self.connection.breaker.pause_seconds = breaker_pause
         self._epochs: dict[str, _Epoch] = {}
-        self._abouts: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._meta_by_index: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._loading = threading.Lock()
         self._sources: dict[str, ElasticsearchSource] = {}
-        self._cluster_name: str | None = None
+        self._cluster_id: str | None = None
 
-    def version(self) -> str:
-        return self.connection.version()
+    def get_version(self) -> str:
+        return self.connection.get_version()
 
     def ping(self) -> None:
         self.connection.ping()
 
-    def alias(self, index: str) -> str:
+    def documents_alias(self, index: str) -> str:
+        """Return the alias of the current epoch's documents; raise BadParameter for a bad name."""
         return self.prefix + check_index_name(index)
 
     def model_alias(self, index: str) -> str:
-        return f"{self.alias(index)}.model"
+        """Return the alias of the current epoch's phrase model."""
+        return f"{self.documents_alias(index)}.model"
 
-    def indexes(self) -> list[str]:
-        self.version()
-        with self.connection.telling():
-            found = self.connection.client.indices.get_alias(name=f"{self.prefix}*").body
-        names = {alias[len(self.prefix) :] for about in found.values() for alias in about["aliases"]}
+    def list_indexes(self) -> list[str]:
+        self.get_version()
+        with self.connection.translate_errors():
+            concretes = self.connection.client.indices.get_alias(name=f"{self.prefix}*").body
+        names = {alias[len(self.prefix) :] for concrete in concretes.values() for alias in concrete["aliases"]}
         return sorted(name for name in names if "." not in name)
 
-    def concretes(self, index: str, *, in_use: bool) -> list[str]:
-        """The concrete indexes behind the name's aliases, or those that crashed builds left."""
-        ours = {self.alias(index), self.model_alias(index)}
-        found = self.connection.client.indices.get_alias(index=f"{self.alias(index)}.*", expand_wildcards="all").body
-        return sorted(name for name, about in found.items() if bool(ours & set(about["aliases"])) == in_use)
+    def list_concrete_indexes(self, index: str, *, in_use: bool) -> list[str]:
+        """Return the concrete indexes behind the aliases of an index, or those of unfinished builds."""
+        current = {self.documents_alias(index), self.model_alias(index)}
+        pattern = f"{self.documents_alias(index)}.*"
+        concretes = self.connection.client.indices.get_alias(index=pattern, expand_wildcards="all").body
+        return sorted(name for name, body in concretes.items() if bool(current & set(body["aliases"])) == in_use)
 
-    def open(self, index: str) -> Reader:
-        def reader(concrete: str, seen: Mapping[str, Any]) -> Reader:
-            epoch = self._epoch(index, concrete)
-            return ElasticsearchReader(self, concrete, _current(epoch.info, seen), epoch.model)
+    def open_reader(self, index: str) -> Reader:
+        def make_reader(concrete: str, overview: Mapping[str, Any]) -> Reader:
+            epoch = self._get_epoch(index, concrete)
+            return ElasticsearchReader(self, concrete, _apply_overview(epoch.info, overview), epoch.model)
 
-        return self._on_current(index, reader)
+        return self._with_current_epoch(index, make_reader)
 
-    def info(self, index: str) -> IndexInfo:
-        def told(concrete: str, seen: Mapping[str, Any]) -> IndexInfo:
-            return _current(IndexInfo(**self._about(index, concrete)["info"]), seen)
+    def get_info(self, index: str) -> IndexInfo:
+        def make_info(concrete: str, overview: Mapping[str, Any]) -> IndexInfo:
+            return _apply_overview(IndexInfo(**self._get_epoch_meta(index, concrete)["info"]), overview)
 
-        return self._on_current(index, told)
+        return self._with_current_epoch(index, make_info)
 
-    def _on_current(self, index: str, step: Callable[[str, Mapping[str, Any]], T]) -> T:
-        """Run a step on the concrete index of the current epoch and its overview, or on those of the next one."""
-        alias = self.alias(index)
-        self.version()
-        for wait in WAITS:
+    def _with_current_epoch(self, index: str, step: Callable[[str, Mapping[str, Any]], T]) -> T:
+        """Call ``step`` with the current epoch's concrete index and overview; retry if the epoch is replaced."""
+        alias = self.documents_alias(index)
+        self.get_version()
+        for wait in RETRY_WAITS:
             try:
-                with self.connection.telling():
-                    seen = self.connection.whole(
-                        self.connection.client.search(index=alias, body=query_builder.overview()).body
-                    )
-                    return step(self._concrete(alias, seen), seen)
+                with self.connection.translate_errors():
+                    response = self.connection.client.search(index=alias, body=query_builder.build_overview())
+                    overview = self.connection.require_complete(response.body)
+                    return step(self._find_concrete_index(alias, overview), overview)
             except NotFoundError as error:
-                if _missing(error) == alias:
+                if _missing_index(error) == alias:
                     raise UnknownIndex(index) from None
-            except PartialAnswer:
+            except PartialResponse:
                 if wait is None:
                     raise
             time.sleep(wait or 0)  # replaced while being opened: take the new one
         raise IndexBusy(f"index {index!r} is being rebuilt over and over", fix="try again later")
 
-    def source(self, info: IndexInfo) -> Source | None:
-        attached = Attached.of(info)
-        if attached is None or attached.cluster != self._cluster():
+    def attached_source(self, info: IndexInfo) -> AttachedSource | None:
+        attachment = Attachment.from_info(info)
+        if attachment is None or attachment.cluster != self._get_cluster_id():
             return None
-        known = self._sources.get(info.name)
-        if known is None or known.attached != attached:
-            known = self._sources[info.name] = ElasticsearchSource(self, attached)
-        return known
+        source = self._sources.get(info.name)
+        if source is None or source.attachment != attachment:
+            source = self._sources[info.name] = ElasticsearchSource(self, attachment)
+        return source
 
-    def _cluster(self) -> str:
-        if self._cluster_name is None:
-            with self.connection.telling():
-                self._cluster_name = cluster_of(self.connection)
-        return self._cluster_name
+    def _get_cluster_id(self) -> str:
+        if self._cluster_id is None:
+            with self.connection.translate_errors():
+                self._cluster_id = fetch_cluster_id(self.connection)
+        return self._cluster_id
 
-    def build(self, index: str) -> Build:
+    def start_build(self, index: str) -> Build:
         check_index_name(index)
-        self.version()
+        self.get_version()
         return ElasticsearchBuild(self, index)
 
-    def drop(self, index: str) -> None:
-        self._writable(index)
-        with self.connection.telling():
-            self.connection.client.indices.delete(index=self.concretes(index, in_use=True), ignore_unavailable=True)
+    def delete_index(self, index: str) -> None:
+        self._require_writable(index)
+        with self.connection.translate_errors():
+            concretes = self.list_concrete_indexes(index, in_use=True)
+            self.connection.client.indices.delete(index=concretes, ignore_unavailable=True)
 
-    def add(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
-        alias = self._writable(index)
-        return self._write(alias, self._additions(alias, documents), ("created", "updated"))
+    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
+        alias = self._require_writable(index)
+        return self._write_and_refresh(alias, self._make_index_actions(alias, documents), ("created", "updated"))
 
-    def delete(self, index: str, ids: Sequence[str]) -> int:
-        alias = self._writable(index)
-        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
-        actions = ({"_op_type": "delete", "_index": alias, "_id": name} for name in wanted)
-        return self._write(alias, actions, ("deleted",))
+    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
+        alias = self._require_writable(index)
+        valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
+        actions = ({"_op_type": "delete", "_index": alias, "_id": id} for id in valid_ids)
+        return self._write_and_refresh(alias, actions, ("deleted",))
 
-    def time_requests(self, took: Callable[[float], None]) -> None:
-        self.connection.time_requests(took)
+    def time_requests(self, record_seconds: Callable[[float], None]) -> None:
+        self.connection.time_requests(record_seconds)
 
     def close(self) -> None:
         self.connection.client.close()
 
-    def _writable(self, index: str) -> str:
-        self.alias(index)
-        self.version()
-        return writable(self, index)
+    def _require_writable(self, index: str) -> str:
+        check_index_name(index)
+        self.get_version()
+        return require_writable_alias(self, index)
 
-    def _write(self, alias: str, actions: Iterable[dict[str, Any]], counted: tuple[str, ...]) -> int:
+    def _write_and_refresh(self, alias: str, actions: Iterable[dict[str, Any]], counted: tuple[str, ...]) -> int:
+        """Write the actions, make them visible and return how many had one of the ``counted`` results."""
         try:
-            written = sum(result in counted for result, _ in write_all(self.connection, actions, FEW_RETRIES))
+            count = sum(result in counted for result in write_actions(self.connection, actions, UPDATE_RETRIES))
         finally:
-            with self.connection.telling():
+            with self.connection.translate_errors():
                 self.connection.client.options(ignore_status=404).indices.refresh(index=alias)
-        return written
+        return count
 
-    def _additions(self, alias: str, documents: Iterable[AnalysedDocument]) -> Iterator[dict[str, Any]]:
-        """Index actions that say whether a document of the epoch is replaced, so that drift can be told."""
-        waiting = iter(documents)
-        while batch := list(islice(waiting, CHUNK)):
+    def _make_index_actions(self, alias: str, documents: Iterable[AnalysedDocument]) -> Iterator[dict[str, Any]]:
+        """Generate index actions whose documents are marked as new or replaced; drift counts the marks."""
+        remaining = iter(documents)
+        while batch := list(islice(remaining, CHUNK_ACTIONS)):
             ids = [analysed.document.id for analysed in batch]
-            there = self._states(alias, [name for name in ids if is_id(name)])
+            states = self._fetch_added_states(alias, [id for id in ids if is_document_id(id)])
             for analysed in batch:
-                name = analysed.document.id
-                source = query_builder.document_bytes(analysed, there.get(name, "new"))
-                yield {"_index": alias, "_id": name, "_source": source}
+                id = analysed.document.id
+                yield {"_index": alias, "_id": id, "_source": encode_source(analysed, states.get(id, "new"))}
 
-    def _states(self, alias: str, ids: list[str]) -> dict[str, str]:
-        """For each id that is there, how it will stand once it is written again."""
+    def _fetch_added_states(self, alias: str, ids: list[str]) -> dict[str, str]:
+        """Return the ``added`` marker that each existing document gets when it is written again."""
         if not ids:
             return {}
         documents = self.connection.client.mget(index=alias, ids=ids, source=["added"]).body["docs"]
         return {d["_id"]: d["_source"].get("added", "replaced") for d in documents if d.get("found")}
 
-    def _concrete(self, alias: str, seen: Mapping[str, Any]) -> str:
-        buckets = seen["aggregations"]["index"]["buckets"]
+    def _find_concrete_index(self, alias: str, overview: Mapping[str, Any]) -> str:
+        buckets = overview["aggregations"]["index"]["buckets"]
         if buckets:
             return str(buckets[0]["key"])
-        return str(next(iter(self.connection.client.indices.get_alias(name=alias).body)))  # no document names it
+        return str(next(iter(self.connection.client.indices.get_alias(name=alias).body)))  # the index is empty
 
-    def _epoch(self, index: str, concrete: str) -> _Epoch:
-        """Loaded once and shared by all readers of it."""
+    def _get_epoch(self, index: str, concrete: str) -> _Epoch:
+        """Return an epoch, loaded once and shared by all its readers."""
         with self._loading:
-            known = self._epochs.get(concrete)
-            if known is None:
-                known = self._load(index, concrete)
-                self._epochs = {c: e for c, e in self._epochs.items() if e.info.name != index} | {concrete: known}
-            return known
+            epoch = self._epochs.get(concrete)
+            if epoch is None:
+                epoch = self._load_epoch(index, concrete)
+                self._epochs = {c: e for c, e in self._epochs.items() if e.info.name != index} | {concrete: epoch}
+            return epoch
 
-    def _about(self, index: str, concrete: str) -> Mapping[str, Any]:
-        """What the mapping of an epoch's documents says of it; looked up once."""
-        known = self._abouts.get(index)
-        if known is None or known[0] != concrete:
+    def _get_epoch_meta(self, index: str, concrete: str) -> Mapping[str, Any]:
+        """Return the ``_meta`` of an epoch's mapping, cached; raise UnsupportedVersion for another index format."""
+        cached = self._meta_by_index.get(index)
+        if cached is None or cached[0] != concrete:
             mapping = self.connection.client.indices.get_mapping(index=concrete).body[concrete]["mappings"]
-            self._abouts[index] = known = (concrete, mapping.get("_meta", {}))
-        meta = known[1]
+            self._meta_by_index[index] = cached = (concrete, mapping.get("_meta", {}))
+        meta = cached[1]
         if meta.get("format") != FORMAT:
             raise UnsupportedVersion(
                 f"index {index!r} has format {meta.get('format')}, this version reads {FORMAT}",
@@ -234,9 +257,10 @@ class ElasticsearchEngine(Engine):
             )
         return meta
 
-    def _load(self, index: str, concrete: str) -> _Epoch:
+    def _load_epoch(self, index: str, concrete: str) -> _Epoch:
+        """Load info and phrase model; raise CorruptIndex if the checksum of the model is wrong."""
         client = self.connection.client
-        meta = self._about(index, concrete)
+        meta = self._get_epoch_meta(index, concrete)
         stored = meta["model"]
         chunks = [client.get(index=stored["index"], id=str(n)).body["_source"]["data"] for n in range(stored["chunks"])]
         data = b"".join(base64.b64decode(chunk) for chunk in chunks)
@@ -248,18 +272,18 @@ class ElasticsearchEngine(Engine):
         return _Epoch(IndexInfo(**meta["info"]), PhraseModel.from_bytes(data))
 
 
-def _missing(error: NotFoundError) -> str:
-    """The index that was not found."""
+def _missing_index(error: NotFoundError) -> str:
+    """Return the name of the index that was not found; empty if the error does not say."""
     try:
         return str(error.body["error"]["root_cause"][0]["index"])
     except (LookupError, TypeError):
         return ""
 
 
-def _current(info: IndexInfo, seen: Mapping[str, Any]) -> IndexInfo:
-    """The epoch's info with what has changed since."""
-    live = seen["hits"]["total"]["value"]
-    states = {bucket["key"]: bucket["doc_count"] for bucket in seen["aggregations"]["added"]["buckets"]}
+def _apply_overview(info: IndexInfo, overview: Mapping[str, Any]) -> IndexInfo:
+    """Return the info of the build with the present document count and drift."""
+    live = overview["hits"]["total"]["value"]
+    states = {bucket["key"]: bucket["doc_count"] for bucket in overview["aggregations"]["added"]["buckets"]}
     new, replaced = states.get("new", 0), states.get("replaced", 0)
     deleted = info.documents - (live - new)
     return replace(info, documents=live, drift=(new + replaced + deleted) / max(info.documents, 1))

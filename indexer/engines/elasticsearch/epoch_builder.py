@@ -1,4 +1,4 @@
-"""A new epoch of an Elasticsearch index in the making."""
+"""Build of a new epoch of an Elasticsearch index."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import Build, IndexInfo
-from indexer.engines.elasticsearch import query_builder
-from indexer.engines.elasticsearch.build_lock import Hold, promise
-from indexer.engines.elasticsearch.bulk_writer import Feed
-from indexer.engines.elasticsearch.connection import LONG
+from indexer.engines.base import Build
+from indexer.engines.elasticsearch.build_lock import BuildLock, make_heartbeat
+from indexer.engines.elasticsearch.bulk_writer import BulkWriter
+from indexer.engines.elasticsearch.connection import LONG_TIMEOUT
+from indexer.engines.elasticsearch.mappings import build_document_index, build_model_index, encode_source
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import IndexBusy, PhraseComError
 from indexer.model.phrase_model import PhraseModel
 
@@ -26,107 +27,112 @@ if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 FORMAT = 1
-MODEL_CHUNK = 8_000_000
+"""Version of the index format."""
+MODEL_CHUNK_BYTES = 8_000_000
+"""Bytes of the phrase model per document, before base64."""
 
 
 class ElasticsearchBuild(Build):
-    """The current epoch takes no documents from the start to ``commit`` or ``abort`` (see ``holding``).
+    """A build; the current epoch accepts no documents until ``commit`` or ``abort`` (see ``build_lock``).
 
-    A later build of the same name takes over: this one then ends with IndexBusy.
+    A later build of the same index takes over: this one then fails with IndexBusy.
 
-    Documents are written through an alias of the build's own, its door, so that nothing brings back an index
-    that was removed. Whoever takes the door away decides what becomes of the build: ``commit`` does so in the very
-    step that shows the new epoch, ``abort`` before it removes anything. So an answer that got lost on its way
-    cannot make one undo the other.
+    Documents are written through the build alias, which exists only while the build is open: writing to a deleted
+    index by its own name would create it again. Removing the build alias decides the outcome: ``commit`` does it in
+    the request that makes the new epoch current, ``abort`` before it deletes anything. So one cannot undo the other
+    when the response to a request got lost and the client sends it again.
     """
 
     def __init__(self, engine: ElasticsearchEngine, index: str) -> None:
         self._engine, self._index = engine, index
         version = time.strftime("%Y%m%d%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        self._documents = f"{engine.alias(index)}.{version}"
-        self._model = f"{engine.model_alias(index)}.{version}"
-        self._door = f"{self._documents}.building"
+        self._documents_index = f"{engine.documents_alias(index)}.{version}"
+        self._model_index = f"{engine.model_alias(index)}.{version}"
+        self._build_alias = f"{self._documents_index}.building"
         client = engine.connection.client
-        with engine.connection.telling():
-            leftovers = engine.concretes(index, in_use=False)
+        with engine.connection.translate_errors():
+            leftovers = engine.list_concrete_indexes(index, in_use=False)
             if leftovers:
                 client.indices.delete(index=leftovers, ignore_unavailable=True)
-            definition = query_builder.document_index(engine.shards, engine.replicas)
-            client.indices.create(index=self._documents, **definition, aliases={self._door: {}})
-            alive = promise(engine.build_lease)
-            client.indices.create(index=self._model, **query_builder.model_index(engine.replicas, alive))
-            self._hold = Hold(engine, index, self._model, self._door)
-        self._feed = Feed(engine.connection)
+            definition = build_document_index(engine.shards, engine.replicas)
+            client.indices.create(index=self._documents_index, **definition, aliases={self._build_alias: {}})
+            definition = build_model_index(engine.replicas, meta=make_heartbeat(engine.build_lease))
+            client.indices.create(index=self._model_index, **definition)
+            self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
+        self._writer = BulkWriter(engine.connection)
         self._done = False
 
     @staticmethod
-    def prepare(analysed: AnalysedDocument) -> tuple[str, bytes]:
-        """Its id, and its source ready to be sent."""
-        return analysed.document.id, query_builder.document_bytes(analysed)
+    def prepare_document(analysed: AnalysedDocument) -> tuple[str, bytes]:
+        """Return the id and the encoded ``_source``."""
+        return analysed.document.id, encode_source(analysed)
 
     def write_prepared(self, prepared: Iterable[tuple[str, bytes]]) -> None:
-        for name, source in prepared:
-            self._feed.put({"_index": self._door, "_id": name, "_source": source})
+        for id, source in prepared:
+            self._writer.put({"_index": self._build_alias, "_id": id, "_source": source})
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
-        self._feed.finish()
-        client = self._engine.connection.client.options(request_timeout=LONG)
+        self._writer.finish()
+        client = self._engine.connection.client.options(request_timeout=LONG_TIMEOUT)
         try:
-            with self._engine.connection.telling():
-                with ThreadPoolExecutor(1) as pool:  # merging is the server's work, the model's bytes are ours
-                    merged = pool.submit(client.indices.forcemerge, index=self._documents, max_num_segments=1)
+            with self._engine.connection.translate_errors():
+                with ThreadPoolExecutor(1) as pool:  # the server merges while we encode the model
+                    merged = pool.submit(client.indices.forcemerge, index=self._documents_index, max_num_segments=1)
                     meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
-                    client.indices.put_mapping(index=self._documents, meta=meta)
+                    client.indices.put_mapping(index=self._documents_index, meta=meta)
                     merged.result()
-                client.indices.put_settings(index=self._documents, settings={"refresh_interval": "1s"})
-                client.indices.refresh(index=[self._documents, self._model])
-                self._hold.check()
-                client.indices.update_aliases(actions=self._swap())
+                client.indices.put_settings(index=self._documents_index, settings={"refresh_interval": "1s"})
+                client.indices.refresh(index=[self._documents_index, self._model_index])
+                self._lock.require_unbroken()
+                client.indices.update_aliases(actions=self._make_swap_actions())
         except NotFoundError:
-            if not self._shown(client):  # else it was done, and only its answer lost: the client asked again
+            if not self._is_current(client):  # otherwise it succeeded, and the client retried after a lost response
                 raise IndexBusy(f"another build of index {self._index!r} took over", fix="try again later") from None
         self._done = True
-        self._hold.end()
+        self._lock.stop_heartbeat()
 
-    def _shown(self, client: Any) -> bool:
-        """Whether this build is the current epoch."""
-        with self._engine.connection.telling():
-            return bool(client.indices.exists_alias(name=self._engine.alias(self._index), index=self._documents))
+    def _is_current(self, client: Any) -> bool:
+        """Return whether this build is the current epoch."""
+        alias = self._engine.documents_alias(self._index)
+        with self._engine.connection.translate_errors():
+            return bool(client.indices.exists_alias(name=alias, index=self._documents_index))
 
     def abort(self) -> None:
         if self._done:
             return
         self._done = True
-        self._feed.stop()
+        self._writer.stop()
         try:
-            with self._engine.connection.telling():
-                self._hold.give_up()
+            with self._engine.connection.translate_errors():
+                self._lock.release()
                 client = self._engine.connection.client
-                client.indices.update_aliases(actions=[self._no_door()])
-                client.indices.delete(index=[self._documents, self._model], ignore_unavailable=True)
-        except NotFoundError:  # the door is gone: shown after all, or another build took over
+                client.indices.update_aliases(actions=[self._make_remove_alias_action()])
+                client.indices.delete(index=[self._documents_index, self._model_index], ignore_unavailable=True)
+        except NotFoundError:  # the build alias is gone: the commit succeeded after all, or another build took over
             pass
         except PhraseComError:  # out of reach: the next build removes what is left
             pass
 
-    def _no_door(self) -> dict[str, Any]:
-        return {"remove": {"index": self._documents, "alias": self._door, "must_exist": True}}
+    def _make_remove_alias_action(self) -> dict[str, Any]:
+        """Return the action that removes the build alias and fails the whole request if it is gone."""
+        return {"remove": {"index": self._documents_index, "alias": self._build_alias, "must_exist": True}}
 
     def _save_model(self, client: Any, model: PhraseModel) -> dict[str, Any]:
+        """Write the model in chunks and return its entry for the ``_meta`` of the mapping."""
         data = model.to_bytes()
-        starts = range(0, len(data), MODEL_CHUNK)
+        starts = range(0, len(data), MODEL_CHUNK_BYTES)
         for number, start in enumerate(starts):
-            chunk = base64.b64encode(data[start : start + MODEL_CHUNK]).decode("ascii")
-            client.index(index=self._model, id=str(number), document={"data": chunk})
+            chunk = base64.b64encode(data[start : start + MODEL_CHUNK_BYTES]).decode("ascii")
+            client.index(index=self._model_index, id=str(number), document={"data": chunk})
         checksum = hashlib.sha256(data).hexdigest()
-        return {"model": {"index": self._model, "chunks": len(starts), "sha256": checksum}}
+        return {"model": {"index": self._model_index, "chunks": len(starts), "sha256": checksum}}
 
-    def _swap(self) -> list[dict[str, Any]]:
-        """One step for readers: the new epoch comes in and the old one goes."""
+    def _make_swap_actions(self) -> list[dict[str, Any]]:
+        """Return the alias actions, applied atomically, that replace the current epoch by this build."""
         engine, index = self._engine, self._index
         return [
-            *({"remove_index": {"index": name}} for name in engine.concretes(index, in_use=True)),
-            self._no_door(),
-            {"add": {"index": self._documents, "alias": engine.alias(index)}},
-            {"add": {"index": self._model, "alias": engine.model_alias(index)}},
+            *({"remove_index": {"index": name}} for name in engine.list_concrete_indexes(index, in_use=True)),
+            self._make_remove_alias_action(),
+            {"add": {"index": self._documents_index, "alias": engine.documents_alias(index)}},
+            {"add": {"index": self._model_index, "alias": engine.model_alias(index)}},
         ]

@@ -1,5 +1,7 @@
-"""Reading an Elasticsearch index. Every read goes to the epoch's concrete index: when a new epoch has
-replaced it, it is gone, and no answer can mix the two."""
+"""Reader of an Elasticsearch index.
+
+Every read goes to the concrete index of the epoch: a new epoch deletes it, so no response can mix the two.
+"""
 
 from __future__ import annotations
 
@@ -10,130 +12,141 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import (
+from indexer.engines.base import Reader
+from indexer.engines.elasticsearch import query_builder, response_parser
+from indexer.engines.elasticsearch.connection import PartialResponse
+from indexer.engines.elasticsearch.mappings import MAX_RESULT_WINDOW, Body, decode_source
+from indexer.engines.search_types import (
     Groups,
     IndexInfo,
     Neighbourhood,
     NeighbourhoodRequest,
-    Reader,
     SearchRequest,
     SearchResult,
+    may_read,
 )
-from indexer.engines.document_codec import may_read, unpack
-from indexer.engines.elasticsearch import query_builder, response_parser
-from indexer.engines.elasticsearch.connection import PartialAnswer
 from indexer.errors import EpochChanged, TooLarge
-from indexer.identifiers import facet_of, is_id
+from indexer.identifiers import is_document_id, parse_facet_name
 from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 SCAN_BATCH = 500
+"""Documents per request of a scan."""
 ID_BATCH = 10_000
+"""Ids per request when ids alone are read."""
 PREFERENCE = "phrasecom"
-"""The same copy of a shard every time: copies may score differently after deletions."""
-WAITS = (0.05, 0.2, 1.0, None)
-"""Seconds before asking again, then giving up."""
-Answer = TypeVar("Answer")
+"""Routes every search to the same copy of a shard: copies may score differently after deletions."""
+RETRY_WAITS = (0.05, 0.2, 1.0, None)
+"""Seconds to wait before each retry; None: give up."""
+Response = TypeVar("Response")
 
 
 class ElasticsearchReader(Reader):
+    """Reader of the concrete index ``concrete``."""
+
     def __init__(self, engine: ElasticsearchEngine, concrete: str, info: IndexInfo, model: PhraseModel) -> None:
         self._engine, self._concrete = engine, concrete
         self.info, self.model = info, model
 
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
-        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
-        found: dict[str, AnalysedDocument] = {}
-        for document in self._get_many(wanted) if wanted else ():
-            if document.get("found") and may_read(document["_source"]["acl"], groups):
-                found[document["_id"]] = unpack(query_builder.packed_source(document["_source"]))
-        return [found.get(name) for name in ids]
+        valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
+        documents: dict[str, AnalysedDocument] = {}
+        for stored in self._fetch_stored(valid_ids) if valid_ids else ():
+            if stored.get("found") and may_read(stored["_source"]["acl"], groups):
+                documents[stored["_id"]] = decode_source(stored["_source"])
+        return [documents.get(id) for id in ids]
 
-    def _get_many(self, ids: list[str]) -> Sequence[Mapping[str, Any]]:
+    def _fetch_stored(self, ids: list[str]) -> Sequence[Mapping[str, Any]]:
+        """Return the entries of a multi-get; an error of any of them is raised."""
         client = self._engine.connection.client
 
-        def ask() -> Sequence[Mapping[str, Any]]:
+        def send() -> Sequence[Mapping[str, Any]]:
             documents: list[Mapping[str, Any]]
             documents = client.mget(index=self._concrete, ids=ids, preference=PREFERENCE).body["docs"]
             for document in documents:
                 if error := document.get("error"):
                     if error["type"] == "index_not_found_exception":
-                        raise self._changed()
-                    raise self._engine.connection.partial(error["reason"])
+                        raise self._epoch_changed_error()
+                    raise self._engine.connection.partial_error(error["reason"])
             return documents
 
-        return self._patiently(ask)
+        return self._retry_partial(send)
 
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         after = None
         while True:
-            hits = self._ask(query_builder.scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
+            hits = self._run_search(query_builder.build_scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
             for hit in hits:
-                yield unpack(query_builder.packed_source(hit["_source"]))
+                yield decode_source(hit["_source"])
             if len(hits) < SCAN_BATCH:
                 return
             after = hits[-1]["sort"][0]
 
-    def readable(self, groups: Groups, most: int) -> list[str]:
+    def readable_ids(self, groups: Groups, limit: int) -> list[str]:
         ids: list[str] = []
-        while len(ids) < most:
-            size = min(ID_BATCH, most - len(ids))
-            body = query_builder.readable_ids(ids[-1] if ids else None, size, groups)
-            hits = self._ask(body, scored=False, filter_path=query_builder.ID_FIELDS).get("hits", {}).get("hits", ())
+        while len(ids) < limit:
+            size = min(ID_BATCH, limit - len(ids))
+            body = query_builder.build_readable_ids(ids[-1] if ids else None, size, groups)
+            response = self._run_search(body, scored=False, filter_path=query_builder.ID_FILTER_PATH)
+            hits = response.get("hits", {}).get("hits", ())
             ids += [hit["sort"][0] for hit in hits]
             if len(hits) < size:
                 break
         return ids
 
     def facet_names(self, groups: Groups = None) -> list[str]:
-        answer = self._ask(query_builder.facet_names(groups), scored=False)
-        return list(dict.fromkeys(facet_of(one["key"]) for one in answer["aggregations"]["values"]["buckets"]))
+        response = self._run_search(query_builder.build_facet_names(groups), scored=False)
+        buckets = response["aggregations"]["values"]["buckets"]
+        return list(dict.fromkeys(parse_facet_name(bucket["key"]) for bucket in buckets))
 
-    def page(self, request: SearchRequest) -> SearchResult:
-        if request.offset + request.size > query_builder.WINDOW:
-            raise TooLarge(
-                f"hit {request.offset + request.size} is too far down", fix=f"ask for hits up to {query_builder.WINDOW}"
-            )
-        answer = self._ask(query_builder.search(request), scored=any(key.key == "score" for key in request.order))
-        return response_parser.search_result(answer, request)
+    def search_page(self, request: SearchRequest) -> SearchResult:
+        last = request.offset + request.size
+        if last > MAX_RESULT_WINDOW:
+            raise TooLarge(f"hit {last} is too far down", fix=f"ask for hits up to {MAX_RESULT_WINDOW}")
+        scored = any(key.field == "score" for key in request.order)
+        response = self._run_search(query_builder.build_search(request), scored=scored)
+        return response_parser.parse_search(response, request)
 
-    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
-        phrases = tuple(dict.fromkeys([*request.a, *request.b]))
-        body = query_builder.neighbourhood(request, phrases)
-        answer = self._ask(
-            body, scored=True, filter_path=query_builder.NEIGHBOURHOOD_FIELDS, include_named_queries_score=True
+    def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
+        body = query_builder.build_neighbourhood(request, phrases)
+        response = self._run_search(
+            body, scored=True, filter_path=query_builder.NEIGHBOURHOOD_FILTER_PATH, include_named_queries_score=True
         )
-        return response_parser.neighbourhood(answer, request, phrases)
+        return response_parser.parse_neighbourhood(response, request, phrases)
 
-    def _ask(self, body: query_builder.Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
+    def _run_search(self, body: Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
+        """Search the epoch's index; ``scored``: whether scores matter, ``parameters``: of the search request."""
         connection = self._engine.connection
-        if scored:  # weights must not depend on the shard a document lies in
+        if scored:  # weights must not depend on the shard of a document
             parameters["search_type"] = "dfs_query_then_fetch"
+        body = body | {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
 
-        body = body | {"timeout": f"{max(1, int(1000 * self._engine.query_seconds))}ms"}
+        def send() -> Mapping[str, Any]:
+            response = connection.client.search(index=self._concrete, body=body, preference=PREFERENCE, **parameters)
+            return connection.require_complete(response.body)
 
-        def ask() -> Mapping[str, Any]:
-            answer = connection.client.search(index=self._concrete, body=body, preference=PREFERENCE, **parameters)
-            return connection.whole(answer.body)
+        return self._retry_partial(send)
 
-        return self._patiently(ask)
+    def _retry_partial(self, send: Callable[[], Response]) -> Response:
+        """Send a request, again after a wait if the response is partial.
 
-    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
-        """Ask again when an answer is partial: while an index is being removed, its shards go before its name."""
-        for wait in WAITS:
+        While an index is being deleted its shards disappear before its name does.
+        """
+        for wait in RETRY_WAITS:
             try:
-                self._engine.requests += 1
-                with self._engine.connection.telling():
-                    return ask()
+                self._engine.request_count += 1
+                with self._engine.connection.translate_errors():
+                    return send()
             except NotFoundError:
-                raise self._changed() from None
-            except PartialAnswer:
+                raise self._epoch_changed_error() from None
+            except PartialResponse:
                 if wait is None:
                     raise
                 time.sleep(wait)
         raise AssertionError("the last wait is None")
 
-    def _changed(self) -> EpochChanged:
+    def _epoch_changed_error(self) -> EpochChanged:
         return EpochChanged(f"index {self.info.name!r} was rebuilt or dropped", fix="open it again")

@@ -1,4 +1,4 @@
-"""Reading what Elasticsearch answers."""
+"""Parsers of the responses to the searches that ``query_builder`` builds."""
 
 from __future__ import annotations
 
@@ -8,70 +8,76 @@ from typing import Any
 
 import numpy as np
 
-from indexer.engines.base import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
-from indexer.engines.document_codec import unpack
-from indexer.engines.elasticsearch.query_builder import boost_of, degrees_of_cards, packed_source, title_of_card
-from indexer.identifiers import facet_prefix
-from indexer.lazy_sequences import Lazily
+from indexer.engines.elasticsearch.mappings import decode_source, decode_summary_degrees, decode_summary_title
+from indexer.engines.elasticsearch.query_builder import sum_boosts
+from indexer.engines.search_types import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
+from indexer.identifiers import build_facet_prefix
+from indexer.lazy_sequences import LazySequence
 
 
-def search_result(answer: Mapping[str, Any], request: SearchRequest) -> SearchResult:
+def parse_search(response: Mapping[str, Any], request: SearchRequest) -> SearchResult:
+    """Return the hits and counts of the response to ``build_search(request)``."""
     hits = []
-    place = next((i for i, key in enumerate(request.order) if key.key == "score"), None)
-    for hit in answer["hits"]["hits"]:
-        analysed = unpack(packed_source(hit["_source"]))
-        score = request.flat or 0.0 if place is None else float(hit["sort"][place])
+    score_position = next((i for i, key in enumerate(request.order) if key.field == "score"), None)
+    for hit in response["hits"]["hits"]:
+        analysed = decode_source(hit["_source"])
+        score = request.constant_score or 0.0 if score_position is None else float(hit["sort"][score_position])
         hits.append(Hit(analysed.document.id, score, analysed))
-    counted = answer.get("aggregations", {})
-    counts = {name: _counts(counted[str(i)]["buckets"], name) for i, name in enumerate(request.facets)}
-    dated = {interval: _dated(counted[f"date {i}"]) for i, interval in enumerate(request.histograms)}
-    return SearchResult(answer["hits"]["total"]["value"], tuple(hits), counts, dated)
+    results = response.get("aggregations", {})
+    facets = {name: _parse_facet_counts(results[str(i)]["buckets"], name) for i, name in enumerate(request.facets)}
+    histograms = {interval: _parse_histogram(results[f"date {i}"]) for i, interval in enumerate(request.histograms)}
+    return SearchResult(response["hits"]["total"]["value"], tuple(hits), facets, histograms)
 
 
-def _dated(histogram: Mapping[str, Any]) -> dict[int, int]:
+def _parse_histogram(histogram: Mapping[str, Any]) -> dict[int, int]:
     return {int(bucket["key"]): bucket["doc_count"] for bucket in histogram["buckets"]}
 
 
-def _counts(buckets: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
-    prefix = facet_prefix(name)
+def _parse_facet_counts(buckets: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
+    prefix = build_facet_prefix(name)
     return {bucket["key"][len(prefix) :]: bucket["doc_count"] for bucket in buckets}
 
 
-def neighbourhood(answer: Mapping[str, Any], request: NeighbourhoodRequest, phrases: Sequence[str]) -> Neighbourhood:
-    hits = {hit["sort"][1]: hit for hit in answer.get("hits", {}).get("hits", ())}
-    included = [name for name in dict.fromkeys(request.include) if name in hits]
-    totals = {name: hit["sort"][0] for name, hit in hits.items()}
+def parse_neighbourhood(
+    response: Mapping[str, Any], request: NeighbourhoodRequest, phrases: Sequence[str]
+) -> Neighbourhood:
+    """Return the neighbourhood from the response to ``build_neighbourhood(request, phrases)``."""
+    hits = {hit["sort"][1]: hit for hit in response.get("hits", {}).get("hits", ())}
+    included = [id for id in dict.fromkeys(request.include) if id in hits]
+    totals = {id: hit["sort"][0] for id, hit in hits.items()}
     unreached = 0
-    for name in included:  # pinned to the top, whatever their own total is
-        scores = hits[name].get("matched_queries", {})
-        if _reached(scores, phrases, request):
-            totals[name] = sum(scores.values())
+    for id in included:  # their score is the pinned one: compute the total
+        scores = hits[id].get("matched_queries", {})
+        if _is_reached_from_both(scores, phrases, request):
+            totals[id] = sum(scores.values())
         else:
-            del totals[name]
+            del totals[id]
             unreached += 1
-    ranked = sorted([(-total, name) for name, total in totals.items()])[: request.limit]
-    chosen = set(included)
-    ids = included + [name for _, name in ranked if name not in chosen]
+    ranked = sorted([(-total, id) for id, total in totals.items()])[: request.limit]
+    included_ids = set(included)
+    ids = included + [id for _, id in ranked if id not in included_ids]
 
-    cards = [hits[name]["fields"]["card"][0] for name in ids]
-    scores_of = [hits[name].get("matched_queries", {}) for name in ids]
-    sizes = list(map(len, scores_of))
-    edges, number = sum(sizes), {str(row): row for row in range(len(phrases))}
-    rows = np.fromiter(map(number.__getitem__, chain.from_iterable(scores_of)), dtype=np.int64, count=edges)
-    boosts = np.array([boost_of(request, phrase) for phrase in phrases], dtype=np.float64)
-    boosted = np.fromiter(chain.from_iterable([scores.values() for scores in scores_of]), dtype=np.float64, count=edges)
+    summaries = [hits[id]["fields"]["card"][0] for id in ids]
+    edge_scores = [hits[id].get("matched_queries", {}) for id in ids]
+    sizes = list(map(len, edge_scores))
+    edges, row_by_name = sum(sizes), {str(row): row for row in range(len(phrases))}
+    rows = np.fromiter(map(row_by_name.__getitem__, chain.from_iterable(edge_scores)), dtype=np.int64, count=edges)
+    boosts = np.array([sum_boosts(request, phrase) for phrase in phrases], dtype=np.float64)
+    scores_in_order = chain.from_iterable([scores.values() for scores in edge_scores])
+    boosted = np.fromiter(scores_in_order, dtype=np.float64, count=edges)
     return Neighbourhood(
         ids=tuple(ids),
-        titles=Lazily(len(cards), lambda i: title_of_card(cards[i])),
-        degrees=degrees_of_cards(cards),
+        titles=LazySequence(len(summaries), lambda i: decode_summary_title(summaries[i])),
+        degrees=decode_summary_degrees(summaries),
         phrases=tuple(phrases),
         rows=rows,
         columns=np.repeat(np.arange(len(ids), dtype=np.int64), sizes),
         weights=boosted / boosts[rows],
-        reached=answer.get("hits", {}).get("total", {"value": 0})["value"] - unreached,
+        reached_count=response.get("hits", {}).get("total", {"value": 0})["value"] - unreached,
     )
 
 
-def _reached(scores: Mapping[str, float], phrases: Sequence[str], request: NeighbourhoodRequest) -> bool:
-    held = [phrases[int(row)] for row in scores]
-    return any(phrase in request.a for phrase in held) and any(phrase in request.b for phrase in held)
+def _is_reached_from_both(scores: Mapping[str, float], phrases: Sequence[str], request: NeighbourhoodRequest) -> bool:
+    """Return whether a hit contains a phrase of each side; ``scores``: by the name of the clause."""
+    matched = [phrases[int(row)] for row in scores]
+    return any(name in request.boosts_a for name in matched) and any(name in request.boosts_b for name in matched)

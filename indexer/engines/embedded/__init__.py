@@ -1,1 +1,1 @@
-"""The embedded engine: tantivy for search, memory-mapped arrays for the graph, one folder for all of it."""
+"""The embedded engine: tantivy for full-text search and memory-mapped arrays for the phrase graph, in one folder."""

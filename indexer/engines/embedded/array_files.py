@@ -1,4 +1,4 @@
-"""Arrays of an epoch on disk: read as they were written, made to be filled, saved whole."""
+"""Arrays of an epoch on disk: one ``.npy`` file each, and raw files of numbers while a build goes on."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 
-def raw(path: Path, kind: type[np.generic]) -> NDArray[Any]:
-    """What stands in a file of nothing but numbers, mapped."""
+def map_array(path: Path) -> NDArray[Any]:
+    """Memory-map a ``.npy`` file for reading. Raise OSError or ValueError if it is missing or broken."""
+    # a plain view: the memmap subclass makes every slice dearer
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    return array
+
+
+def map_raw_file(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
+    """Memory-map a file of bare numbers, without a header, for reading."""
     if path.stat().st_size == 0:
-        return np.zeros(0, dtype=kind)
-    return np.memmap(path, dtype=kind, mode="r")
+        return np.zeros(0, dtype=dtype)
+    return np.memmap(path, dtype=dtype, mode="r")
 
 
-def create(path: Path, size: int, kind: type[np.generic]) -> NDArray[Any]:
-    """An array of this size to be filled, mapped."""
+def create_array(path: Path, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """Create a ``.npy`` file of ``size`` numbers and memory-map it for writing."""
     if size == 0:
-        save(path, np.zeros(0, dtype=kind))
-        return np.zeros(0, dtype=kind)
-    created: NDArray[Any] = open_memmap(path, mode="w+", dtype=kind, shape=(size,))
-    return created
+        save_array(path, np.zeros(0, dtype=dtype))
+        return np.zeros(0, dtype=dtype)
+    array: NDArray[Any] = open_memmap(path, mode="w+", dtype=dtype, shape=(size,))
+    return array
 
 
-def save(path: Path, values: NDArray[np.generic]) -> None:
+def save_array(path: Path, values: NDArray[np.generic]) -> None:
+    """Write an array as a ``.npy`` file."""
     np.save(path, values, allow_pickle=False)

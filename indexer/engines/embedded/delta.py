@@ -1,13 +1,12 @@
 """Documents added, replaced or deleted since the embedded epoch was built.
 
-One small file beside the graph, rewritten whole and swapped in at each change, so that a reader in
-another process sees either the state before it or the one after.
+One small file beside the graph, replaced in one step at each change, so that a reader in another process sees either
+the state before the change or the one after it.
 """
 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +15,15 @@ from typing import Any
 import numpy as np
 import orjson
 
+from indexer.atomic_files import open_replacement
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded.phrase_graph import Graph
-from indexer.strings import Strings
+from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.lazy_sequences import OffsetStringTable
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What the graph needs to know of one document."""
+class AddedDocument:
+    """Fields of a document that a neighbourhood search needs."""
 
     title: str
     acl: tuple[str, ...]
@@ -32,89 +32,83 @@ class Added:
     weights: tuple[float, ...]
 
     @classmethod
-    def of(cls, analysed: AnalysedDocument) -> Added:
+    def from_analysed(cls, analysed: AnalysedDocument) -> AddedDocument:
         document = analysed.document
         return cls(document.title, document.acl, analysed.degree, analysed.phrases, analysed.weights)
 
 
 @dataclass(frozen=True)
 class Delta:
-    added: Mapping[str, Added] = field(default_factory=dict)
-    """By id; a replaced document stands here and in ``gone``."""
-    gone: frozenset[int] = frozenset()
-    """Numbers of the epoch's documents that no longer count."""
+    """Difference between the epoch as built and the index now."""
+
+    added: Mapping[str, AddedDocument] = field(default_factory=dict)
+    """Added documents by id; a replaced document is here and in ``removed``."""
+    removed: frozenset[int] = frozenset()
+    """Numbers of the epoch's documents that were replaced or deleted."""
     opstamp: int = 0
-    """The state of the tantivy index that this goes with."""
+    """The tantivy commit that this delta belongs to."""
 
-    def with_documents(self, documents: Iterable[AnalysedDocument], graph: Graph) -> Delta:
-        added, gone = dict(self.added), set(self.gone)
+    def with_documents(self, documents: Iterable[AnalysedDocument], graph: PhraseGraph) -> Delta:
+        """Return the delta after documents were added or replaced."""
+        added, removed = dict(self.added), set(self.removed)
         for analysed in documents:
-            added[analysed.document.id] = Added.of(analysed)
-            gone.add(graph.ids.find(analysed.document.id))
-        return Delta(added, frozenset(gone - {-1}), self.opstamp)
+            added[analysed.document.id] = AddedDocument.from_analysed(analysed)
+            removed.add(graph.ids.find(analysed.document.id))
+        return Delta(added, frozenset(removed - {-1}), self.opstamp)
 
-    def without(self, ids: Iterable[str], graph: Graph) -> Delta:
-        added, gone = dict(self.added), set(self.gone)
-        for name in ids:
-            added.pop(name, None)
-            gone.add(graph.ids.find(name))
-        return Delta(added, frozenset(gone - {-1}), self.opstamp)
+    def without_documents(self, ids: Iterable[str], graph: PhraseGraph) -> Delta:
+        """Return the delta after documents were deleted."""
+        added, removed = dict(self.added), set(self.removed)
+        for id in ids:
+            added.pop(id, None)
+            removed.add(graph.ids.find(id))
+        return Delta(added, frozenset(removed - {-1}), self.opstamp)
 
 
 def save_delta(delta: Delta, path: Path) -> None:
-    names = sorted(delta.added)
-    documents = [delta.added[name] for name in names]
-    numbers: dict[str, int] = {}
-    edges = [numbers.setdefault(phrase, len(numbers)) for document in documents for phrase in document.phrases]
-    packed = {
-        "ids": Strings.of(names),
-        "titles": Strings.of(document.title for document in documents),
-        "phrases": Strings.of(numbers),
-        "acls": Strings.of(orjson.dumps(document.acl).decode() for document in documents),
+    """Replace the delta file in one step."""
+    ids = sorted(delta.added)
+    documents = [delta.added[id] for id in ids]
+    phrase_ids: dict[str, int] = {}
+    edges = [phrase_ids.setdefault(phrase, len(phrase_ids)) for document in documents for phrase in document.phrases]
+    tables = {
+        "ids": OffsetStringTable.from_strings(ids),
+        "titles": OffsetStringTable.from_strings(document.title for document in documents),
+        "phrases": OffsetStringTable.from_strings(phrase_ids),
+        "acls": OffsetStringTable.from_strings(orjson.dumps(document.acl).decode() for document in documents),
     }
     arrays: dict[str, Any] = {
         "sizes": np.array([len(document.phrases) for document in documents], dtype=np.int64),
         "degrees": np.array([document.degree for document in documents], dtype=np.float64),
         "edges": np.array(edges, dtype=np.int64),
         "weights": np.array([w for document in documents for w in document.weights], dtype=np.float32),
-        "gone": np.array(sorted(delta.gone), dtype=np.int64),
+        "gone": np.array(sorted(delta.removed), dtype=np.int64),
         "opstamp": np.array(delta.opstamp),
     }
-    for name, strings in packed.items():
+    for name, strings in tables.items():
         arrays |= {f"{name}_starts": strings.starts, f"{name}_blob": strings.blob}
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    replace_file(path, out.getvalue())
+    with open_replacement(path, is_synced=True) as file:
+        np.savez(file, **arrays)
 
 
 def load_delta(path: Path) -> Delta:
-    """Raises OSError or ValueError when the file is missing or broken."""
+    """Read the delta file. Raise OSError or ValueError if it is missing or broken."""
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
         ids, titles, phrases, acls = (
-            Strings(arrays[f"{name}_starts"], arrays[f"{name}_blob"]).all()
+            OffsetStringTable(arrays[f"{name}_starts"], arrays[f"{name}_blob"]).to_list()
             for name in ("ids", "titles", "phrases", "acls")
         )
         ends = np.cumsum(arrays["sizes"]).tolist()
-        held = [phrases[i] for i in arrays["edges"].tolist()]
+        edges = [phrases[i] for i in arrays["edges"].tolist()]
         weights, degrees = arrays["weights"].tolist(), arrays["degrees"].tolist()
         added = {
-            name: Added(
+            id: AddedDocument(
                 titles[i],
                 tuple(orjson.loads(acls[i])),
                 degrees[i],
-                tuple(held[start:end]),
+                tuple(edges[start:end]),
                 tuple(weights[start:end]),
             )
-            for i, (name, start, end) in enumerate(zip(ids, [0, *ends], ends, strict=False))
+            for i, (id, start, end) in enumerate(zip(ids, [0, *ends], ends, strict=False))
         }
         return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]))
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put ``data`` in place of the file in one step, so that nobody ever reads half of it."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    with scratch.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)

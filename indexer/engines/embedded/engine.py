@@ -1,4 +1,4 @@
-"""The embedded engine: a folder of indexes."""
+"""The embedded engine: a folder of indexes, opened and written without a server."""
 
 from __future__ import annotations
 
@@ -8,85 +8,89 @@ from importlib.metadata import version
 from pathlib import Path
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import Build, Engine, IndexInfo, Reader
-from indexer.engines.embedded.epoch_builder import TantivyBuild
-from indexer.engines.embedded.index_folder import IndexFolder, stamp, telling
+from indexer.engines.base import Build, Engine, Reader
+from indexer.engines.embedded.epoch_builder import EmbeddedBuild
+from indexer.engines.embedded.index_folder import IndexFolder, read_stamp, translate_os_errors
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.embedded.reader import TantivyReader
-from indexer.engines.embedded.updates import Changes
+from indexer.engines.embedded.reader import EmbeddedReader
+from indexer.engines.embedded.updates import UpdateSession
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import EpochChanged, UnknownIndex
-from indexer.identifiers import check_index_name, is_id
+from indexer.identifiers import check_index_name, is_document_id
 
 
-class TantivyEngine(Engine):
-    """``lock_timeout``: how many seconds a writer waits for another one before it gives up."""
+class EmbeddedEngine(Engine):
+    """The indexes below one folder.
+
+    ``lock_timeout``: seconds that a writer waits for another one before it raises IndexBusy.
+    """
 
     kind = "tantivy"
 
     def __init__(self, root: Path, *, lock_timeout: float = 10.0) -> None:
         self.address = str(root)
         self._root, self._lock_timeout = root, lock_timeout
-        self._open: dict[str, OpenEpoch] = {}
-        self._opening = threading.Lock()
+        self._open_epochs: dict[str, OpenEpoch] = {}
+        self._open_lock = threading.Lock()
 
-    def version(self) -> str:
+    def get_version(self) -> str:
         return version("tantivy")
 
-    def indexes(self) -> list[str]:
-        with telling(self._root):
+    def list_indexes(self) -> list[str]:
+        with translate_os_errors(self._root):
             if not self._root.exists():
                 return []
             return sorted(path.name for path in self._root.iterdir() if (path / "current").is_file())
 
-    def open(self, index: str) -> Reader:
+    def open_reader(self, index: str) -> Reader:
         while True:
             try:
-                return TantivyReader(self, self._epoch(self._folder(index)))
-            except EpochChanged:  # replaced while being opened: take the new one
+                return EmbeddedReader(self, self._current_epoch(self._index_folder(index)))
+            except EpochChanged:  # replaced while it was opened: take the new one
                 continue
 
-    def info(self, index: str) -> IndexInfo:
-        return self.open(index).info  # the model is read when it is first asked for
+    def get_info(self, index: str) -> IndexInfo:
+        return self.open_reader(index).info  # the model is read on first use
 
-    def build(self, index: str) -> Build:
-        return TantivyBuild(self._folder(index), self._lock_timeout)
+    def start_build(self, index: str) -> Build:
+        return EmbeddedBuild(self._index_folder(index), self._lock_timeout)
 
-    def drop(self, index: str) -> None:
-        folder = self._folder(index)
-        with folder.writing(self._lock_timeout):
-            if folder.version() is None:
+    def delete_index(self, index: str) -> None:
+        folder = self._index_folder(index)
+        with folder.write_lock(self._lock_timeout):
+            if folder.current_epoch() is None:
                 raise UnknownIndex(index)
             folder.remove()
-        self._open.pop(index, None)
+        self._open_epochs.pop(index, None)
 
-    def add(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
-        folder = self._folder(index)
-        with folder.writing(self._lock_timeout), Changes(self._epoch(folder)) as changes:
-            return changes.add(documents)
+    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
+        folder = self._index_folder(index)
+        with folder.write_lock(self._lock_timeout), UpdateSession(self._current_epoch(folder)) as session:
+            return session.add(documents)
 
-    def delete(self, index: str, ids: Sequence[str]) -> int:
-        folder = self._folder(index)
-        with folder.writing(self._lock_timeout), Changes(self._epoch(folder)) as changes:
-            return changes.delete([name for name in dict.fromkeys(ids) if is_id(name)])
+    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
+        folder = self._index_folder(index)
+        with folder.write_lock(self._lock_timeout), UpdateSession(self._current_epoch(folder)) as session:
+            return session.delete([id for id in dict.fromkeys(ids) if is_document_id(id)])
 
     def close(self) -> None:
-        self._open.clear()
+        self._open_epochs.clear()
 
-    def _folder(self, index: str) -> IndexFolder:
+    def _index_folder(self, index: str) -> IndexFolder:
         return IndexFolder(self._root, check_index_name(index))
 
-    def _epoch(self, folder: IndexFolder) -> OpenEpoch:
-        """The current epoch, opened once and shared."""
-        with self._opening:
-            known = self._open.get(folder.name)
-            if known is not None and known.stands():
-                return known
+    def _current_epoch(self, folder: IndexFolder) -> OpenEpoch:
+        """Return the current epoch, opened once and shared. Raise UnknownIndex if there is none."""
+        with self._open_lock:
+            epoch = self._open_epochs.get(folder.name)
+            if epoch is not None and epoch.is_current():
+                return epoch
             try:
-                pointer = stamp(folder.current)
+                current_stamp = read_stamp(folder.current_file)
             except OSError:
                 raise UnknownIndex(folder.name) from None
-            version = folder.version()
-            if version is None:
+            epoch_name = folder.current_epoch()
+            if epoch_name is None:
                 raise UnknownIndex(folder.name)
-            self._open[folder.name] = epoch = OpenEpoch(folder, version, pointer)
+            self._open_epochs[folder.name] = epoch = OpenEpoch(folder, epoch_name, current_stamp)
             return epoch

@@ -1,4 +1,4 @@
-"""Making the forward index of a new epoch: words and salience go to disk as documents come, edges with the graph."""
+"""Writes the forward index of a new epoch: words and salience as documents are added, edges with the graph."""
 
 from __future__ import annotations
 
@@ -14,129 +14,126 @@ from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import array_files
-from indexer.engines.embedded.forward_index import LINE_END, file_name
-from indexer.engines.embedded.varints import encoded, sizes_of
-from indexer.ranges import ranges, starts_of
+from indexer.engines.embedded.forward_index import LINE_END, forward_file_name
+from indexer.int_arrays import csr_positions, csr_starts
 
-BATCH = 4096
+BATCH_DOCUMENTS = 4096
 """Documents written at a time."""
-_KINDS: dict[str, type[np.generic]] = {"words": np.int32, "salient_rows": np.int32, "salience": np.float64}
-_NEW_LINE, _UNKNOWN = "\n", -1
+_RAW_TYPES: dict[str, type[np.generic]] = {"words": np.int32, "salient_rows": np.int32, "salience": np.float64}
+"""Raw files of a build, in order of arrival."""
+_NEW_LINE = "\n"
+_UNKNOWN = -2
+"""Stands for a word that the model does not know, until its document is blanked."""
 _VERSION = re.compile("[0-9a-f]{16}")
 Ints = NDArray[np.int64]
 
 
-class _Numbers(dict[str, int]):
-    """Names in order of arrival."""
+class ForwardIndexWriter:
+    """Writes raw files while documents are added, and the arrays when the model is known."""
 
-    def __missing__(self, name: str) -> int:
-        self[name] = number = len(self)
-        return number
-
-
-class ForwardWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._words = _Numbers({_NEW_LINE: 0})
+        self._arrival_word_ids = {_NEW_LINE: 0}
+        """Ids of words in order of arrival; the model's ids are known at the end only."""
         self._sizes: dict[str, array[int]] = {"words": array("q"), "salient": array("q")}
         self._versions = array("Q")
-        self._files: dict[str, BufferedWriter] = {name: self._path(name).open("wb") for name in _KINDS}
+        self._files: dict[str, BufferedWriter] = {name: self._raw_path(name).open("wb") for name in _RAW_TYPES}
 
-    def add(self, analysed: AnalysedDocument, salient: list[int]) -> None:
-        """``salient``: numbers of its salient phrases, in order of arrival."""
-        version = _number(analysed.version)
-        pieces = [_NEW_LINE] if version is None else _pieces(analysed.tokens)
-        words = list(map(self._words.__getitem__, pieces))
+    def add(self, analysed: AnalysedDocument, salient_ids: list[int]) -> None:
+        """Add a document; ``salient_ids`` numbers its salient phrases in order of arrival."""
+        version, word_ids = _parse_version(analysed.version), self._arrival_word_ids
+        words = [_NEW_LINE] if version is None else _split_lines(analysed.tokens)
         self._sizes["words"].append(len(words))
-        array("i", words).tofile(self._files["words"])
-        self._sizes["salient"].append(len(salient))
-        array("i", salient).tofile(self._files["salient_rows"])
+        array("i", [word_ids.setdefault(word, len(word_ids)) for word in words]).tofile(self._files["words"])
+        self._sizes["salient"].append(len(salient_ids))
+        array("i", salient_ids).tofile(self._files["salient_rows"])
         array("d", [one.salience for one in analysed.salient]).tofile(self._files["salience"])
         self._versions.append(version or 0)
 
-    def finish(self, arrival: Ints, rows: Ints, word_rows: Mapping[str, int]) -> None:
-        """``arrival``: documents by id; ``rows``: of each phrase in order of arrival; ``word_rows``: the model's."""
-        self._save("versions", np.frombuffer(self._versions, dtype=np.uint64)[arrival])
-        self._save_words(arrival, word_rows)
-        raw_starts = starts_of(np.frombuffer(self._sizes["salient"], dtype=np.int64))
-        starts = starts_of(np.diff(raw_starts)[arrival])
-        self._save("salient_starts", starts)
-        for name in ("salient_rows", "salience"):
-            raw, out = self._raw(name), self._create(name, int(starts[-1]), _KINDS[name])
-            for first in range(0, len(arrival), BATCH):
-                taken = raw[ranges(raw_starts, arrival[first : first + BATCH])]
-                out[starts[first] : starts[first] + len(taken)] = rows[taken] if name == "salient_rows" else taken
-        for name in _KINDS:
-            self._path(name).unlink()
+    def finish(self, arrival: Ints, rows: Ints, model_word_ids: Mapping[str, int]) -> None:
+        """Write the arrays, except those of the edges.
 
-    def save_edges(self, starts: Ints) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Rows and weights of the edges of each document, to be filled."""
-        self._save("edge_starts", starts)
+        ``arrival``: arrival number of each document, by document number; ``rows``: graph row of each phrase in order
+        of arrival; ``model_word_ids``: the model's id of each word.
+        """
+        self._save_array("versions", np.frombuffer(self._versions, dtype=np.uint64)[arrival])
+        self._save_word_ids(arrival, model_word_ids)
+        raw_starts = csr_starts(np.frombuffer(self._sizes["salient"], dtype=np.int64))
+        starts = csr_starts(np.diff(raw_starts)[arrival])
+        self._save_array("salient_starts", starts)
+        for name in ("salient_rows", "salience"):
+            raw, out = self._map_raw(name), self._create_array(name, int(starts[-1]), _RAW_TYPES[name])
+            for first in range(0, len(arrival), BATCH_DOCUMENTS):
+                values = raw[csr_positions(raw_starts, arrival[first : first + BATCH_DOCUMENTS])]
+                out[starts[first] : starts[first] + len(values)] = rows[values] if name == "salient_rows" else values
+        for name in _RAW_TYPES:
+            self._raw_path(name).unlink()
+
+    def create_edge_arrays(self, starts: Ints) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Create the arrays of rows and weights by document for the caller to fill; ``starts`` has their starts."""
+        self._save_array("edge_starts", starts)
         total = int(starts[-1])
-        return self._create("edge_rows", total, np.int32), self._create("edge_weights", total, np.float32)
+        return self._create_array("edge_rows", total, np.int32), self._create_array("edge_weights", total, np.float32)
 
     def close(self) -> None:
         for file in self._files.values():
             file.close()
 
-    def _save_words(self, arrival: Ints, word_rows: Mapping[str, int]) -> None:
-        code = np.array(
-            [word_rows[word] + 1 if word in word_rows else _UNKNOWN for word in self._words], dtype=np.int64
-        )
-        code[self._words[_NEW_LINE]] = LINE_END
-        raw, raw_starts = self._raw("words"), starts_of(np.frombuffer(self._sizes["words"], dtype=np.int64))
+    def _save_word_ids(self, arrival: Ints, model_word_ids: Mapping[str, int]) -> None:
+        model_ids = np.array([model_word_ids.get(word, _UNKNOWN) for word in self._arrival_word_ids], dtype=np.int64)
+        model_ids[self._arrival_word_ids[_NEW_LINE]] = LINE_END
+        raw, raw_starts = self._map_raw("words"), csr_starts(np.frombuffer(self._sizes["words"], dtype=np.int64))
         sizes = [np.zeros(0, dtype=np.int64)]
-        with self._path("coded").open("wb") as out:
-            for first in range(0, len(arrival), BATCH):
-                batch = arrival[first : first + BATCH]
-                codes, held = _known(code[raw[ranges(raw_starts, batch)]], np.diff(raw_starts)[batch])
-                encoded(codes).tofile(out)
-                ends = np.concatenate([[0], np.cumsum(sizes_of(codes))])
-                sizes.append(np.diff(ends[np.cumsum(held)], prepend=0))
-        starts = starts_of(np.concatenate(sizes))
-        self._save("word_starts", starts)
-        data = self._create("words", int(starts[-1]), np.uint8)
-        if len(data):
-            data[:] = np.memmap(self._path("coded"), dtype=np.uint8, mode="r")
-        self._path("coded").unlink()
+        with self._raw_path("word_ids").open("wb") as out:
+            for first in range(0, len(arrival), BATCH_DOCUMENTS):
+                batch = arrival[first : first + BATCH_DOCUMENTS]
+                word_ids = model_ids[raw[csr_positions(raw_starts, batch)]]
+                word_ids, batch_sizes = _blank_unknown(word_ids, np.diff(raw_starts)[batch])
+                word_ids.astype(np.int32).tofile(out)
+                sizes.append(batch_sizes)
+        starts = csr_starts(np.concatenate(sizes))
+        self._save_array("word_id_starts", starts)
+        encoded = array_files.map_raw_file(self._raw_path("word_ids"), np.int32)
+        self._create_array("word_ids", int(starts[-1]), np.int32)[:] = encoded
+        self._raw_path("word_ids").unlink()
 
-    def _path(self, name: str) -> Path:
+    def _raw_path(self, name: str) -> Path:
         return self._folder / f"raw.forward_{name}"
 
-    def _raw(self, name: str) -> NDArray[Any]:
-        return array_files.raw(self._path(name), _KINDS[name])
+    def _map_raw(self, name: str) -> NDArray[Any]:
+        return array_files.map_raw_file(self._raw_path(name), _RAW_TYPES[name])
 
-    def _create(self, name: str, size: int, kind: type[np.generic]) -> NDArray[Any]:
-        return array_files.create(self._folder / file_name(name), size, kind)
+    def _create_array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+        return array_files.create_array(self._folder / forward_file_name(name), size, dtype)
 
-    def _save(self, name: str, values: NDArray[np.generic]) -> None:
-        array_files.save(self._folder / file_name(name), values)
+    def _save_array(self, name: str, values: NDArray[np.generic]) -> None:
+        array_files.save_array(self._folder / forward_file_name(name), values)
 
 
-def _number(version: str) -> int | None:
-    """A version as ``Document.version`` writes it; None for another."""
+def _parse_version(version: str) -> int | None:
+    """Return a content version of 16 hexadecimal digits as a number, None for any other string."""
     return int(version, 16) if _VERSION.fullmatch(version) else None
 
 
-def _pieces(tokens: str) -> list[str]:
-    """Words with an end of line after each line; only such an end where there is more than words in lines."""
+def _split_lines(tokens: str) -> list[str]:
+    """Split tokens into words with a newline after each line; a lone newline if the white space is irregular."""
     if not tokens:
         return []
     pieces = f"{tokens}\n".replace("\n", " \n ")[:-1].split(" ")
     lines = tokens.count("\n") + 1
-    plain = "" not in pieces and len(tokens.split()) == len(pieces) - lines
-    return pieces if plain else [_NEW_LINE]
+    is_regular = "" not in pieces and len(tokens.split()) == len(pieces) - lines
+    return pieces if is_regular else [_NEW_LINE]
 
 
-def _known(codes: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Codes and sizes of documents, those with a word unknown to the model cut to one end of line."""
+def _blank_unknown(word_ids: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Replace the words of each document that has an unknown one by a single LINE_END; return word ids and sizes."""
     document = np.repeat(np.arange(len(sizes)), sizes)
-    unknown = np.bincount(document[codes < 0], minlength=len(sizes)) > 0
-    if not unknown.any():
-        return codes, sizes
+    has_unknown = np.bincount(document[word_ids == _UNKNOWN], minlength=len(sizes)) > 0
+    if not has_unknown.any():
+        return word_ids, sizes
     first = np.cumsum(sizes) - sizes
-    kept = ~unknown[document]
-    kept[first[unknown]] = True
-    codes = codes.copy()
-    codes[first[unknown]] = LINE_END
-    return codes[kept], np.where(unknown, 1, sizes)
+    is_kept = ~has_unknown[document]
+    is_kept[first[has_unknown]] = True
+    word_ids = word_ids.copy()
+    word_ids[first[has_unknown]] = LINE_END
+    return word_ids[is_kept], np.where(has_unknown, 1, sizes)

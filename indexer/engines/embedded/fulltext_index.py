@@ -1,4 +1,4 @@
-"""What tantivy itself holds: tokens, facets, dates, rights and the stored document."""
+"""The tantivy index of an epoch: schema, documents in and out. Fields: tokens, facets, dates, acl, the stored JSON."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 import orjson
 from tantivy import DocAddress, Document, Index, Schema, SchemaBuilder, Searcher
 
-from indexer import date_ranges
+from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
-from indexer.engines.document_codec import from_json, to_json
-from indexer.engines.embedded.query_builder import any_of
-from indexer.identifiers import facet_keys
+from indexer.engines.document_codec import document_from_json, document_to_json
+from indexer.engines.embedded.query_builder import build_terms_query
+from indexer.identifiers import build_facet_keys
 
 
-def make_schema() -> Schema:
+def build_schema() -> Schema:
     schema = SchemaBuilder()
     schema.add_text_field("id", stored=True, fast=True, tokenizer_name="raw", index_option="basic")
     schema.add_text_field("tokens", tokenizer_name="whitespace", index_option="freq")
@@ -29,51 +29,57 @@ def make_schema() -> Schema:
 
 
 def create_index(folder: Path) -> Index:
+    """Create an empty index in a new folder."""
     folder.mkdir()
-    return Index(make_schema(), path=str(folder))
+    return Index(build_schema(), path=str(folder))
 
 
 def open_index(folder: Path) -> Index:
-    """Raises ValueError when tantivy cannot read it. Readers reload when told to, not by themselves."""
+    """Open an index that shows new commits after ``reload`` only. Raise ValueError if tantivy cannot read it."""
     index = Index.open(str(folder))
     index.config_reader("manual")
     return index
 
 
-def opstamp(folder: Path) -> int:
-    """Which commit the index stands at."""
+def read_opstamp(folder: Path) -> int:
+    """Return the number of the last commit of the index in a folder."""
     return int(orjson.loads((folder / "meta.json").read_bytes())["opstamp"])
 
 
-def to_document(analysed: AnalysedDocument, *, added: bool) -> tuple[AnalysedDocument, Document]:
-    """The document as it will be read back, and what tantivy takes in for it."""
-    analysed, source = to_json(analysed)
+def to_tantivy_document(analysed: AnalysedDocument, *, added: bool) -> tuple[AnalysedDocument, Document]:
+    """Return the document as it will be read back, and the tantivy document to store.
+
+    ``added`` marks documents added after the epoch was built. Raise BadInput for a document that cannot be stored.
+    """
+    analysed, source = document_to_json(analysed)
     document = analysed.document
-    out = Document()
-    out.add_text("id", document.id)
-    out.add_text("tokens", analysed.tokens)
-    for key in facet_keys(document.facets):
-        out.add_text("facets", key)
+    fields = Document()
+    fields.add_text("id", document.id)
+    fields.add_text("tokens", analysed.tokens)
+    for key in build_facet_keys(document.facets):
+        fields.add_text("facets", key)
     for group in document.acl:
-        out.add_text("acl", group)
-    out.add_boolean("open", not document.acl)
-    moment = date_ranges.instant(document.date)
-    if moment is not None:
-        out.add_integer("date", moment)
-    out.add_boolean("added", added)
-    out.add_bytes("source", source)
-    return analysed, out
+        fields.add_text("acl", group)
+    fields.add_boolean("open", not document.acl)
+    millis = date_to_millis(document.date)
+    if millis is not None:
+        fields.add_integer("date", millis)
+    fields.add_boolean("added", added)
+    fields.add_bytes("source", source)
+    return analysed, fields
 
 
-def fetch(searcher: Searcher, schema: Schema, ids: Sequence[str]) -> dict[str, AnalysedDocument]:
+def fetch_documents(searcher: Searcher, schema: Schema, ids: Sequence[str]) -> dict[str, AnalysedDocument]:
+    """Return the stored documents of these ids, by id; unknown ids are left out."""
     if not ids:
         return {}
-    found = searcher.search(any_of(schema, "id", ids), len(ids), count=False)
-    documents = (stored(searcher, address) for _, address in found.hits)
+    result = searcher.search(build_terms_query(schema, "id", ids), len(ids), count=False)
+    documents = (read_document(searcher, address) for _, address in result.hits)
     return {analysed.document.id: analysed for analysed in documents}
 
 
-def stored(searcher: Searcher, address: DocAddress) -> AnalysedDocument:
+def read_document(searcher: Searcher, address: DocAddress) -> AnalysedDocument:
+    """Return the stored document at a tantivy address."""
     source = searcher.doc(address).get_first("source")
     assert source is not None, "every document has its source"
-    return from_json(source)
+    return document_from_json(source)

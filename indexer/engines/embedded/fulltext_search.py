@@ -1,4 +1,4 @@
-"""Pages of hits in any order, and counts over all that match."""
+"""Full-text search in tantivy: pages of hits in any order, and counts of facet values and dates over all matches."""
 
 from __future__ import annotations
 
@@ -7,123 +7,128 @@ from typing import Any
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from indexer.engines.base import FACET_VALUES, Hit, SearchRequest
 from indexer.engines.date_histogram import Interval
-from indexer.engines.embedded.fulltext_index import stored
-from indexer.engines.query_tree import BY_ID, BY_SCORE, Sort
+from indexer.engines.embedded.fulltext_index import read_document
+from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey
+from indexer.engines.search_types import MAX_FACET_VALUES, Hit, SearchRequest
 from indexer.errors import TooLarge
-from indexer.identifiers import facet_of, facet_prefix
+from indexer.identifiers import build_facet_prefix, parse_facet_name
 
-Place = tuple[int, int]
-"""Segment and number in it."""
+DocumentKey = tuple[int, int]
+"""Segment and number within it."""
 
 
-def page(searcher: Searcher, query: Query, request: SearchRequest) -> tuple[int, list[Hit]]:
-    """How many match, and the hits of the page."""
+def search_page(searcher: Searcher, query: Query, request: SearchRequest) -> tuple[int, list[Hit]]:
+    """Return the number of matches and the hits of one page."""
     offset, size = request.offset, request.size
     if request.order == BY_SCORE:
-        return _by_score(searcher, query, offset, size)
+        return _page_by_score(searcher, query, offset, size)
     if request.order == BY_ID:
-        return _by_id(searcher, query, offset, size, request.flat or 0.0)
-    return _by_columns(searcher, query, offset, size, request.order)
+        return _page_by_id(searcher, query, offset, size, request.constant_score or 0.0)
+    return _page_by_columns(searcher, query, offset, size, request.order)
 
 
-def _by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:
-    """Best first, equal scores by id: as many hits are looked at as it takes to see every tie of the page."""
-    end, looked_at = offset + size, offset + size + 16
+def _page_by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:
+    """Return a page, best first and ties by id; tantivy breaks ties by address, so all ties of the page are read."""
+    end, limit = offset + size, offset + size + 16
     while True:
-        found = searcher.search(query, looked_at)
-        hits = found.hits
-        if len(hits) < looked_at or hits[-1][0] < hits[max(end - 1, 0)][0]:
+        result = searcher.search(query, limit)
+        hits = result.hits
+        if len(hits) < limit or hits[-1][0] < hits[max(end - 1, 0)][0]:
             break
-        looked_at *= 4
+        limit *= 4
     page: list[Hit] = []
     first = 0
     while first < min(end, len(hits)):
         last = next((i for i in range(first, len(hits)) if hits[i][0] != hits[first][0]), len(hits))
         if last > offset:
-            tied = [_hit(searcher, score, address) for score, address in hits[first:last]]
+            tied = [_build_hit(searcher, score, address) for score, address in hits[first:last]]
             tied.sort(key=lambda hit: hit.id)
             page += tied[max(offset - first, 0) : end - first]
         first = last
-    return _count(found), page
+    return _get_total(result), page
 
 
-def _by_id(searcher: Searcher, query: Query, offset: int, size: int, flat: float) -> tuple[int, list[Hit]]:
-    found = searcher.search(query, max(size, 1), offset=offset, order_by_field="id", order=Order.Asc)
-    return _count(found), [_hit(searcher, flat, address) for _, address in found.hits[:size]]
+def _page_by_id(searcher: Searcher, query: Query, offset: int, size: int, score: float) -> tuple[int, list[Hit]]:
+    result = searcher.search(query, max(size, 1), offset=offset, order_by_field="id", order=Order.Asc)
+    return _get_total(result), [_build_hit(searcher, score, address) for _, address in result.hits[:size]]
 
 
-def _by_columns(
-    searcher: Searcher, query: Query, offset: int, size: int, order: Sequence[Sort]
+def _page_by_columns(
+    searcher: Searcher, query: Query, offset: int, size: int, order: Sequence[SortKey]
 ) -> tuple[int, list[Hit]]:
-    """Any other order: a column of each key over all that match, sorted here; only the page is read."""
-    columns = {key.key: _column(searcher, query, key.key) for key in order}
+    """Return a page in any order: sort columns of the keys over all matches here, and read only the page."""
+    columns = {key.field: _load_column(searcher, query, key.field) for key in order}
     scores = columns.get("score", {})
     addresses = next(iter(columns.values()))
-    places = list(addresses)
-    for key in reversed(order):  # sorting is stable: the last key first
-        places.sort(key=_rank(columns[key.key], key))
-    chosen = places[offset : offset + size]
-    hits = [_hit(searcher, float(scores[place][0]) if scores else 0.0, addresses[place][1]) for place in chosen]
-    return len(places), hits
+    matches = list(addresses)
+    for key in reversed(order):  # sorting is stable, so by the last key first
+        matches.sort(key=_make_sort_key(columns[key.field], key))
+    page = matches[offset : offset + size]
+    hits = [_build_hit(searcher, float(scores[key][0]) if scores else 0.0, addresses[key][1]) for key in page]
+    return len(matches), hits
 
 
-def _column(searcher: Searcher, query: Query, key: str) -> dict[Place, tuple[Any, DocAddress]]:
-    """Value and address of every document that matches."""
-    most = max(searcher.num_docs, 1)
-    if key == "score":
-        hits = searcher.search(query, most, count=False).hits
+def _load_column(searcher: Searcher, query: Query, field: str) -> dict[DocumentKey, tuple[Any, DocAddress]]:
+    """Return the value of a field (or the score) and the address of every match."""
+    limit = max(searcher.num_docs, 1)
+    if field == "score":
+        hits = searcher.search(query, limit, count=False).hits
     else:
-        hits = searcher.search(query, most, count=False, order_by_field=key, order=Order.Asc).hits
+        hits = searcher.search(query, limit, count=False, order_by_field=field, order=Order.Asc).hits
     return {(address.segment_ord, address.doc): (value, address) for value, address in hits}
 
 
-def _rank(column: dict[Place, tuple[Any, DocAddress]], key: Sort) -> Callable[[Place], tuple[bool, object]]:
-    """What to sort by; what has no value comes last."""
-    values = sorted({value for value, _ in column.values() if value is not None}, reverse=key.descending)
+def _make_sort_key(
+    column: dict[DocumentKey, tuple[Any, DocAddress]], order: SortKey
+) -> Callable[[DocumentKey], tuple[bool, object]]:
+    """Return a sort key over a column; documents without a value come last."""
+    values = sorted({value for value, _ in column.values() if value is not None}, reverse=order.descending)
     ranks = {value: rank for rank, value in enumerate(values)}
     last = len(ranks)
 
-    def rank(place: Place) -> tuple[bool, object]:
-        value = column[place][0]
+    def rank(key: DocumentKey) -> tuple[bool, object]:
+        value = column[key][0]
         return value is None, last if value is None else ranks[value]
 
     return rank
 
 
-def count_facet(searcher: Searcher, query: Query, name: str) -> dict[str, int]:
-    prefix = facet_prefix(name)
-    counted = searcher.terms_with_prefix("facets", prefix, query)
-    counted.sort(key=lambda pair: (-pair[1], pair[0]))
-    return {key[len(prefix) :]: count for key, count in counted[:FACET_VALUES]}
+def count_facet_values(searcher: Searcher, query: Query, name: str) -> dict[str, int]:
+    """Return the number of matches with each value of a facet, most frequent first."""
+    prefix = build_facet_prefix(name)
+    counts = searcher.terms_with_prefix("facets", prefix, query)
+    counts.sort(key=lambda pair: (-pair[1], pair[0]))
+    return {key[len(prefix) :]: count for key, count in counts[:MAX_FACET_VALUES]}
 
 
-def facet_names(searcher: Searcher, query: Query) -> list[str]:
-    """By their most frequent value, those with the most documents first."""
-    counted = searcher.terms_with_prefix("facets", "", query)
-    counted.sort(key=lambda pair: (-pair[1], pair[0]))
-    return list(dict.fromkeys(facet_of(key) for key, _ in counted[:FACET_VALUES]))
+def list_facet_names(searcher: Searcher, query: Query) -> list[str]:
+    """Return the facets of the matches, ordered by the count of their most frequent value."""
+    counts = searcher.terms_with_prefix("facets", "", query)
+    counts.sort(key=lambda pair: (-pair[1], pair[0]))
+    return list(dict.fromkeys(parse_facet_name(key) for key, _ in counts[:MAX_FACET_VALUES]))
 
 
-def first_ids(searcher: Searcher, query: Query, most: int) -> list[str]:
-    found = searcher.search(query, max(most, 1), count=False, order_by_field="id", order=Order.Asc)
-    return [str(id) for id, _ in found.hits[:most]]
+def list_first_ids(searcher: Searcher, query: Query, limit: int) -> list[str]:
+    """Return the first ids of the matches, ascending."""
+    result = searcher.search(query, max(limit, 1), count=False, order_by_field="id", order=Order.Asc)
+    return [str(id) for id, _ in result.hits[:limit]]
 
 
-def count_dates(searcher: Searcher, query: Query, interval: Interval) -> dict[int, int]:
-    asked = {"dates": {"histogram": {"field": "date", "interval": float(interval.grain), "min_doc_count": 1}}}
+def count_by_date(searcher: Searcher, query: Query, interval: Interval) -> dict[int, int]:
+    """Return the matches in each bucket by its first millisecond. Raise TooLarge if tantivy refuses so many buckets."""
+    aggregation = {"dates": {"histogram": {"field": "date", "interval": float(interval.grain_ms), "min_doc_count": 1}}}
     try:
-        buckets = searcher.aggregate(query, asked)["dates"]["buckets"]
+        buckets = searcher.aggregate(query, aggregation)["dates"]["buckets"]
     except ValueError:
         raise TooLarge("the date histogram has too many buckets", fix="use a longer interval") from None
-    return interval.fold({int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets})
+    return interval.merge_into_buckets({int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets})
 
 
-def _hit(searcher: Searcher, score: float, address: DocAddress) -> Hit:
-    analysed = stored(searcher, address)
+def _build_hit(searcher: Searcher, score: float, address: DocAddress) -> Hit:
+    analysed = read_document(searcher, address)
     return Hit(analysed.document.id, score, analysed)
 
 
-def _count(found: object) -> int:
-    return int(getattr(found, "count", 0) or 0)  # missing from the library's own types
+def _get_total(result: object) -> int:
+    return int(getattr(result, "count", 0) or 0)  # missing from the library's own types

@@ -1,12 +1,12 @@
-"""Where an embedded index lives.
+"""The folder of an embedded index: its files, its write lock, and errors for what is wrong with it.
 
-ROOT/NAME/current             the version in use, replaced in one step
-ROOT/NAME/VERSION/index/      tantivy
-ROOT/NAME/VERSION/graph/      the edges, as arrays, and what large sets ask of documents
-ROOT/NAME/VERSION/model.npz   the phrase model
-ROOT/NAME/VERSION/info.json   what it is, and the size of every file that never changes
-ROOT/NAME/VERSION/delta       documents changed since
-ROOT/.locks/NAME              held by whoever writes
+ROOT/NAME/current           name of the current epoch's folder, replaced in one step
+ROOT/NAME/EPOCH/index/      tantivy
+ROOT/NAME/EPOCH/graph/      phrase graph and forward index, as arrays
+ROOT/NAME/EPOCH/model.npz   the phrase model
+ROOT/NAME/EPOCH/info.json   IndexInfo, and the size of every file that never changes
+ROOT/NAME/EPOCH/delta       documents changed since the epoch was built
+ROOT/.locks/NAME            locked by the writer
 """
 
 from __future__ import annotations
@@ -24,93 +24,102 @@ from pathlib import Path
 
 import orjson
 
-from indexer.engines.base import IndexInfo
-from indexer.engines.embedded.delta import replace_file
+from indexer.atomic_files import replace_file
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBusy, UnsupportedVersion
 
 FORMAT = 1
-Stamp = tuple[int, int, int]
-"""Changes whenever a file is replaced: inode, time, size."""
+"""Number of the layout below EPOCH; another one is refused."""
+FileStamp = tuple[int, int, int]
+"""Inode, modification time and size: differs whenever a file is replaced."""
 
 
-def stamp(path: Path) -> Stamp:
-    seen = os.stat(path)  # noqa: PTH116 - on every read, and a third of the cost of Path.stat
-    return seen.st_ino, seen.st_mtime_ns, seen.st_size
+def read_stamp(path: Path) -> FileStamp:
+    status = os.stat(path)  # noqa: PTH116 - on every read, and a third of the cost of Path.stat
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 class IndexFolder:
+    """The folder of one index, which need not exist yet."""
+
     def __init__(self, root: Path, name: str) -> None:
         self.root, self.name = root, name
         self.path = root / name
-        self.current = self.path / "current"
+        self.current_file = self.path / "current"
 
-    def version(self) -> str | None:
+    def current_epoch(self) -> str | None:
+        """Return the name of the current epoch's folder, or None if the index does not exist."""
         try:
-            return self.current.read_text().strip()
+            return self.current_file.read_text().strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def new_version(self) -> Path:
-        version = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        path = self.path / version
+    def create_epoch(self) -> Path:
+        """Create the folder of a new epoch, not yet the current one."""
+        path = self.path / (time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8])
         path.mkdir(parents=True)
         return path
 
-    def switch_to(self, version: str) -> None:
-        replace_file(self.current, version.encode())
+    def switch_to(self, epoch: str) -> None:
+        """Make an epoch the current one, in one step."""
+        replace_file(self.current_file, epoch.encode())
 
-    def remove_all_but(self, version: str | None) -> None:
-        """Remove former epochs and what crashed builds left; only for the holder of the lock."""
+    def remove_all_but(self, epoch: str | None) -> None:
+        """Remove former epochs and leftovers of crashed builds; the caller has the write lock."""
         for path in self.path.iterdir() if self.path.is_dir() else ():
-            if path.is_dir() and path.name != version:
+            if path.is_dir() and path.name != epoch:
                 shutil.rmtree(path, ignore_errors=True)
 
     def remove(self) -> None:
-        self.current.unlink(missing_ok=True)  # first: from here on it does not exist
+        """Remove the index with all its epochs."""
+        self.current_file.unlink(missing_ok=True)  # first: from here on the index does not exist
         shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_if_empty(self) -> None:
-        """Of an index that was never there nothing stays, when its first build fails."""
+        """Remove the folder of an index whose first build failed."""
         with suppress(OSError):
             self.path.rmdir()
 
     @contextmanager
-    def writing(self, timeout: float) -> Iterator[None]:
-        """Hold the index's write lock; wait ``timeout`` seconds for it at most."""
-        lock = self.root / ".locks" / self.name
-        with telling(self.root):
-            lock.parent.mkdir(parents=True, exist_ok=True)
-            held = lock.open("w")
-        with held:
-            end = time.monotonic() + timeout
-            while not _try_lock(held.fileno()):
-                if time.monotonic() >= end:
+    def write_lock(self, timeout: float) -> Iterator[None]:
+        """Hold the write lock of the index. Raise IndexBusy if it is not free within ``timeout`` seconds."""
+        path = self.root / ".locks" / self.name
+        with translate_os_errors(self.root):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = path.open("w")
+        with lock:
+            deadline = time.monotonic() + timeout
+            while not _try_lock(lock.fileno()):
+                if time.monotonic() >= deadline:
                     raise IndexBusy(f"index {self.name!r} is being written by another process", fix="try again later")
                 time.sleep(0.02)
-            with telling(self.root):
+            with translate_os_errors(self.root):
                 yield
 
-    def corrupt(self, error: BaseException) -> CorruptIndex:
-        return CorruptIndex(f"index {self.name!r} in {self.root} is damaged ({_damage(error)})", fix=self.rebuilding)
+    def corrupt_error(self, error: BaseException) -> CorruptIndex:
+        return CorruptIndex(
+            f"index {self.name!r} in {self.root} is damaged ({_describe_damage(error)})", fix=self.rebuild_hint
+        )
 
-    def forbidden(self) -> BadSetting:
+    def permission_error(self) -> BadSetting:
         return BadSetting(
             f"cannot read index {self.name!r} in {self.root}: Permission denied",
             fix="mend the permissions of the folder; readers take locks in it, so they must be able to write there",
         )
 
-    def unreadable(self, format: object) -> UnsupportedVersion:
+    def format_error(self, format: object) -> UnsupportedVersion:
         return UnsupportedVersion(
-            f"index {self.name!r} in {self.root} has format {format}, this version reads {FORMAT}", fix=self.rebuilding
+            f"index {self.name!r} in {self.root} has format {format}, this version reads {FORMAT}",
+            fix=self.rebuild_hint,
         )
 
     @property
-    def rebuilding(self) -> str:
+    def rebuild_hint(self) -> str:
         return f"rebuild it with: phrasecom index PATH --index {self.name}"
 
 
-def _damage(error: BaseException) -> str:
-    """In a few words; libraries say more, and not always what helps."""
+def _describe_damage(error: BaseException) -> str:
+    """Return the error in a few words, without the details that libraries add."""
     if isinstance(error, OSError) and error.filename:
         return f"{Path(error.filename).name}: {error.strerror}"
     text = str(error).partition(". ")[0]
@@ -126,8 +135,8 @@ def _try_lock(handle: int) -> bool:
 
 
 @contextmanager
-def telling(root: Path) -> Iterator[None]:
-    """Say in one line why the folder cannot be used."""
+def translate_os_errors(root: Path) -> Iterator[None]:
+    """Translate OSError into BadSetting or EngineUnavailable with a one-line reason."""
     try:
         yield
     except OSError as error:
@@ -137,18 +146,32 @@ def telling(root: Path) -> Iterator[None]:
         raise EngineUnavailable(f"cannot use {root}: {reason}", fix="make room or check the disk") from error
 
 
-def save_info(version: Path, info: IndexInfo) -> None:
-    fixed = [version / "model.npz", *sorted((version / "graph").iterdir())]
-    sizes = {path.relative_to(version).as_posix(): path.stat().st_size for path in fixed}
-    replace_file(version / "info.json", orjson.dumps({"format": FORMAT, "info": asdict(info), "files": sizes}))
+def save_info(epoch: Path, info: IndexInfo) -> None:
+    """Write ``info.json``, the last file of an epoch."""
+    fixed = [epoch / "model.npz", *sorted((epoch / "graph").iterdir())]
+    sizes = {path.relative_to(epoch).as_posix(): path.stat().st_size for path in fixed}
+    replace_file(epoch / "info.json", orjson.dumps({"format": FORMAT, "info": asdict(info), "files": sizes}))
 
 
-def load_info(folder: IndexFolder, version: Path) -> IndexInfo:
-    """Raises OSError or ValueError when something is missing or cut short."""
-    saved = orjson.loads((version / "info.json").read_bytes())
+def load_info(folder: IndexFolder, epoch: Path) -> IndexInfo:
+    """Read ``info.json`` and check the sizes of the files it lists.
+
+    Raise UnsupportedVersion for another format, OSError or ValueError if a file is missing or cut short.
+    """
+    saved = orjson.loads((epoch / "info.json").read_bytes())
     if saved["format"] != FORMAT:
-        raise folder.unreadable(saved["format"])
+        raise folder.format_error(saved["format"])
     for name, size in saved["files"].items():
-        if (version / name).stat().st_size != size:
+        if (epoch / name).stat().st_size != size:
             raise ValueError(f"{name} has the wrong size")
     return IndexInfo(**saved["info"])
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush every file below a folder to disk, so that it survives a power failure."""
+    for path in [*folder.rglob("*"), folder]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,4 +1,4 @@
-"""The neighbourhood of two sides from the graph's arrays: see NeighbourhoodRequest for what it is."""
+"""Finds the neighbourhood of two sides in the phrase graph; NeighbourhoodRequest defines it."""
 
 from __future__ import annotations
 
@@ -9,132 +9,142 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.base import Neighbourhood, NeighbourhoodRequest
-from indexer.engines.embedded.snapshot import Snapshot
+from indexer.engines.embedded.snapshot import EpochSnapshot
+from indexer.engines.search_types import Neighbourhood, NeighbourhoodRequest
 
-PhraseRow = Callable[[str], int | None]
-"""Row of a phrase in the graph; None for one without edges."""
+FindPhraseRow = Callable[[str], int | None]
+"""Returns the row of a phrase in the graph, or None if it has none."""
 
 
 @dataclass(frozen=True)
 class _Edges:
-    """The edges of the asked phrases: those only in ``a`` first, then those in both, then those only in ``b``."""
+    """Edges of the requested phrases: those only of side a first, then those of both, then those only of b."""
 
     order: NDArray[np.int64]
-    """The asked phrases as their edges follow each other: indices, shape (phrases,)."""
+    """Indexes of the requested phrases in the order of their edges, shape (phrases,)."""
     starts: NDArray[np.int64]
-    """Where the edges of each of them begin, and where the last end; shape (phrases + 1,)."""
+    """First edge of each phrase in that order, and the end of the last; shape (phrases + 1,)."""
     boosts: NDArray[np.float64]
-    """Boost of each, those of both sides added, shape (phrases,)."""
+    """Boost of each phrase in that order, summed over both sides; shape (phrases,)."""
     documents: NDArray[np.int64]
+    """Document number of each edge, shape (edges,)."""
     weights: NDArray[np.float32]
-    only_a: int
-    """How many phrases come before the first in both."""
-    in_a: int
-    """How many come before the first only in b."""
+    """BM25 of each edge without the boost, shape (edges,)."""
+    only_a_count: int
+    """Number of phrases before the first of both sides."""
+    in_a_count: int
+    """Number of phrases before the first only of b."""
 
-    def of(self, wanted: NDArray[np.bool_]) -> _Edges:
-        """The edges of the wanted documents, in the same order; ``wanted`` has shape (size,)."""
-        kept = np.flatnonzero(wanted[self.documents])
+    def select(self, is_selected: NDArray[np.bool_]) -> _Edges:
+        """Return the edges of the selected documents, in order; ``is_selected`` has shape (size,)."""
+        indexes = np.flatnonzero(is_selected[self.documents])
         return replace(
             self,
-            starts=np.searchsorted(kept, self.starts),
-            documents=self.documents[kept],
-            weights=self.weights[kept],
+            starts=np.searchsorted(indexes, self.starts),
+            documents=self.documents[indexes],
+            weights=self.weights[indexes],
         )
 
-    def of_each(self, values: NDArray[Any]) -> NDArray[Any]:
-        """A value of each phrase, shape (phrases,), as one of each edge, shape (edges,)."""
+    def repeat_by_edge(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Spread one value per phrase, shape (phrases,), to one per edge, shape (edges,)."""
         return np.repeat(values, np.diff(self.starts))
 
 
-def neighbourhood(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest) -> Neighbourhood:
-    phrases = tuple(dict.fromkeys([*request.a, *request.b]))
-    edges = _gather(snapshot, row, request, phrases)
-    visible = snapshot.visible(request.groups)
-    wanted = _reached_from_both(edges, snapshot.size, visible)
-    reached = np.flatnonzero(wanted)
-    included = _included(snapshot, request.include, visible)
-    wanted[included] = True
-    edges = edges.of(wanted)  # most lead to documents that only one side reaches
-    best = _best(reached, edges, snapshot, request.limit)
-    wanted[:] = False
-    wanted[included] = True
-    chosen = np.concatenate([included, best[~wanted[best]]])
-    wanted[chosen] = True
-    edges = edges.of(wanted)
-    column = np.empty(snapshot.size, dtype=np.int64)  # read where it is wanted only
+def find_neighbourhood(
+    snapshot: EpochSnapshot, find_row: FindPhraseRow, request: NeighbourhoodRequest
+) -> Neighbourhood:
+    """Return the neighbourhood that ``request`` asks for, in the state of ``snapshot``."""
+    phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
+    edges = _gather_edges(snapshot, find_row, request, phrases)
+    visible = snapshot.mask_visible(request.groups)
+    is_selected = _mask_reached_from_both(edges, snapshot.size, visible)
+    reached = np.flatnonzero(is_selected)
+    included = _find_included(snapshot, request.include, visible)
+    is_selected[included] = True
+    edges = edges.select(is_selected)  # most lead to documents that only one side reaches
+    best = _rank_reached(reached, edges, snapshot, request.limit)
+    is_selected[:] = False
+    is_selected[included] = True
+    chosen = np.concatenate([included, best[~is_selected[best]]])
+    is_selected[chosen] = True
+    edges = edges.select(is_selected)
+    column = np.empty(snapshot.size, dtype=np.int64)  # read for chosen documents only
     column[chosen] = np.arange(len(chosen))
-    ids, titles, degrees = snapshot.describe(chosen)
+    ids, titles, degrees = snapshot.describe_documents(chosen)
     return Neighbourhood(
         ids=tuple(ids),
         titles=titles,
         degrees=degrees,
         phrases=phrases,
-        rows=edges.of_each(edges.order),
+        rows=edges.repeat_by_edge(edges.order),
         columns=column[edges.documents],
         weights=edges.weights.astype(np.float64),
-        reached=len(reached),
+        reached_count=len(reached),
     )
 
 
-def _gather(snapshot: Snapshot, row: PhraseRow, request: NeighbourhoodRequest, phrases: tuple[str, ...]) -> _Edges:
+def _gather_edges(
+    snapshot: EpochSnapshot, find_row: FindPhraseRow, request: NeighbourhoodRequest, phrases: tuple[str, ...]
+) -> _Edges:
     graph, added = snapshot.graph, snapshot.added_postings
 
-    def part(i: int) -> int:
-        return 0 if phrases[i] not in request.b else 1 if phrases[i] in request.a else 2
+    def group_of(i: int) -> int:
+        return 0 if phrases[i] not in request.boosts_b else 1 if phrases[i] in request.boosts_a else 2
 
-    order = sorted(range(len(phrases)), key=part)
+    order = sorted(range(len(phrases)), key=group_of)
     documents, weights, sizes = [], [], [0] * len(phrases)
-    for at, i in enumerate(order):
-        number = row(phrases[i])
-        if number is not None:
-            start, end = graph.starts[number], graph.starts[number + 1]
+    for k, i in enumerate(order):
+        row = find_row(phrases[i])
+        if row is not None:
+            start, end = graph.starts[row], graph.starts[row + 1]
             documents.append(graph.documents[start:end])
             weights.append(graph.weights[start:end])
-            sizes[at] += int(end - start)
+            sizes[k] += int(end - start)
         if phrases[i] in added:
             documents.append(added[phrases[i]][0])
             weights.append(added[phrases[i]][1])
-            sizes[at] += len(added[phrases[i]][0])
-    parts = [part(i) for i in order]
-    boosts = np.array([request.a.get(phrases[i], 0.0) + request.b.get(phrases[i], 0.0) for i in order])
+            sizes[k] += len(added[phrases[i]][0])
+    groups = [group_of(i) for i in order]
+    boosts = np.array([request.boosts_a.get(phrases[i], 0.0) + request.boosts_b.get(phrases[i], 0.0) for i in order])
     return _Edges(
         order=np.array(order, dtype=np.int64),
         starts=np.cumsum([0, *sizes]),
         boosts=boosts,
         documents=np.concatenate(documents, dtype=np.int64) if documents else np.zeros(0, dtype=np.int64),
         weights=np.concatenate(weights) if weights else np.zeros(0, dtype=np.float32),
-        only_a=sum(side == 0 for side in parts),
-        in_a=sum(side < 2 for side in parts),
+        only_a_count=sum(group == 0 for group in groups),
+        in_a_count=sum(group < 2 for group in groups),
     )
 
 
-def _reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Which documents are, shape (size,)."""
+def _mask_reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return which visible documents have an edge from both sides, shape (size,)."""
     from_a = np.zeros(size, dtype=np.bool_)
-    from_a[edges.documents[: edges.starts[edges.in_a]]] = True
+    from_a[edges.documents[: edges.starts[edges.in_a_count]]] = True
     from_b = np.zeros(size, dtype=np.bool_)
-    from_b[edges.documents[edges.starts[edges.only_a] :]] = True
+    from_b[edges.documents[edges.starts[edges.only_a_count] :]] = True
     from_a &= from_b
     if visible is not None:
         from_a &= visible
     return from_a
 
 
-def _best(reached: NDArray[np.int64], edges: _Edges, snapshot: Snapshot, limit: int) -> NDArray[np.int64]:
-    """The ``limit`` reached documents of largest total, ties by id."""
-    weights = edges.weights * edges.of_each(edges.boosts)
+def _rank_reached(reached: NDArray[np.int64], edges: _Edges, snapshot: EpochSnapshot, limit: int) -> NDArray[np.int64]:
+    """Return the ``limit`` reached documents with the largest sum of boosted weights, ties by id."""
+    weights = edges.weights * edges.repeat_by_edge(edges.boosts)
     totals = np.bincount(edges.documents, weights=weights, minlength=snapshot.size)[reached]
     if 0 < limit < len(reached):
-        cut = np.partition(totals, len(totals) - limit)[len(totals) - limit]
-        likely = totals >= cut
-        reached, totals = reached[likely], totals[likely]
+        threshold = np.partition(totals, len(totals) - limit)[len(totals) - limit]
+        is_above = totals >= threshold
+        reached, totals = reached[is_above], totals[is_above]
     by_id = reached if snapshot.id_order is None else snapshot.id_order[reached]
     return reached[np.lexsort((by_id, -totals))[:limit]]
 
 
-def _included(snapshot: Snapshot, include: tuple[str, ...], visible: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    numbers = snapshot.numbers(list(dict.fromkeys(include)))
+def _find_included(
+    snapshot: EpochSnapshot, include: tuple[str, ...], visible: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Return the numbers of the visible documents among ``include``, in order."""
+    numbers = snapshot.find_numbers(list(dict.fromkeys(include)))
     numbers = numbers[numbers >= 0]
     return numbers if visible is None else numbers[visible[numbers]]

@@ -1,7 +1,8 @@
-"""One epoch of an embedded index, open: shared by all of its readers, refreshed when something was added."""
+"""The open files of one epoch of an embedded index: shared by its readers, reloaded after a write."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,94 +10,106 @@ from zipfile import BadZipFile
 
 from tantivy import Searcher
 
-from indexer.engines.base import IndexInfo
-from indexer.engines.embedded import fulltext_index as store
+from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import load_delta
-from indexer.engines.embedded.forward_index import load_forward
-from indexer.engines.embedded.index_folder import IndexFolder, Stamp, load_info, stamp
-from indexer.engines.embedded.phrase_graph import load_graph
-from indexer.engines.embedded.snapshot import Snapshot
+from indexer.engines.embedded.forward_index import load_forward_index
+from indexer.engines.embedded.index_folder import FileStamp, IndexFolder, load_info, read_stamp
+from indexer.engines.embedded.phrase_graph import load_phrase_graph
+from indexer.engines.embedded.snapshot import EpochSnapshot
+from indexer.engines.search_types import IndexInfo
 from indexer.errors import EpochChanged
 from indexer.model.phrase_model import PhraseModel
 
-DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, BadZipFile, EOFError)
-"""What reading a broken file can raise."""
+_LOG = logging.getLogger(__name__)
+READ_ERRORS = (OSError, ValueError, KeyError, IndexError, TypeError, BadZipFile, EOFError)
+"""Errors that reading a broken file can raise."""
 
 
 @dataclass(frozen=True)
-class State:
+class EpochState:
+    """One state of tantivy and of the phrase graph, as a read sees them."""
+
     searcher: Searcher
-    snapshot: Snapshot
-    agrees: bool
-    """Whether both are of the same writes; not so after a writer died between its two commits."""
+    snapshot: EpochSnapshot
+    is_in_step: bool
+    """Whether both contain the same writes: false after a writer died between its two commits."""
 
 
 class OpenEpoch:
-    def __init__(self, folder: IndexFolder, version: str, pointer: Stamp) -> None:
-        """``pointer`` is the stamp of the file ``current`` when it named this version."""
-        self.folder, self.version, self._pointer = folder, version, pointer
-        self.path = folder.path / version
-        self._reloading = threading.Lock()
+    """An epoch opened for reading; raises EpochChanged once another one is current, CorruptIndex for broken files."""
+
+    def __init__(self, folder: IndexFolder, epoch_name: str, current_stamp: FileStamp) -> None:
+        """``current_stamp``: stamp of the file ``current`` when it named this epoch."""
+        self.folder, self._current_stamp = folder, current_stamp
+        self.path = folder.path / epoch_name
+        self._reload_lock = threading.Lock()
         try:
             self._info = load_info(folder, self.path)
-            self.graph = load_graph(self.path / "graph")
-            self.forward = load_forward(self.path / "graph", len(self.graph))
-            self._index = store.open_index(self.path / "index")
+            self.graph = load_phrase_graph(self.path / "graph")
+            self.forward_index = load_forward_index(self.path / "graph", len(self.graph))
+            self._index = fulltext_index.open_index(self.path / "index")
             self.schema = self._index.schema
-            self._seen: Stamp | None = None
+            self._delta_stamp: FileStamp | None = None
             self._reload()
-        except DAMAGE as error:
-            raise self._changed_or_corrupt(error) from error
+        except READ_ERRORS as error:
+            raise self._changed_or_corrupt_error(error) from error
+        if self.forward_index is None:
+            _LOG.info(
+                "index %s was built by an older version and reads large sets slowly: phrasecom refresh --index %s",
+                folder.name, folder.name,
+            )  # fmt: skip
 
-    def stands(self) -> bool:
-        """Whether this is still the current epoch."""
+    def is_current(self) -> bool:
+        """Return whether this is still the current epoch."""
         try:
-            return stamp(self.folder.current) == self._pointer
+            return read_stamp(self.folder.current_file) == self._current_stamp
         except OSError:
             return False
 
-    def state(self) -> State:
-        """What a read may see now."""
-        if not self.stands():
-            raise self._changed()
+    def current_state(self) -> EpochState:
+        """Return the state that a read sees now, reloaded after a write. Raise EpochChanged or CorruptIndex."""
+        if not self.is_current():
+            raise self._changed_error()
         try:
-            if stamp(self.path / "delta") != self._seen:
+            if read_stamp(self.path / "delta") != self._delta_stamp:
                 self._reload()
-        except DAMAGE as error:
-            raise self._changed_or_corrupt(error) from error
+        except READ_ERRORS as error:
+            raise self._changed_or_corrupt_error(error) from error
         return self._state
 
     @cached_property
     def model(self) -> PhraseModel:
-        """Loaded when first asked for: a search needs none."""
+        """The phrase model, loaded on first use: a search needs none."""
         try:
             return PhraseModel.from_bytes((self.path / "model.npz").read_bytes())
-        except DAMAGE as error:
-            raise self._changed_or_corrupt(error) from error
+        except READ_ERRORS as error:
+            raise self._changed_or_corrupt_error(error) from error
 
-    def row(self, phrase: str) -> int | None:
-        number = self.model.phrase_ids.get(phrase)
-        return self.graph.other_phrases.get(phrase) if number is None else number
+    def find_phrase_row(self, phrase: str) -> int | None:
+        """Return the row of a phrase in the graph, or None if it has none."""
+        row = self.model.phrase_ids.get(phrase)
+        return self.graph.other_phrases.get(phrase) if row is None else row
 
-    def info(self) -> IndexInfo:
-        snapshot = self.state().snapshot
-        return replace(self._info, documents=snapshot.live, drift=snapshot.drift)
+    def current_info(self) -> IndexInfo:
+        """Return the index info with live documents and drift as of now."""
+        snapshot = self.current_state().snapshot
+        return replace(self._info, documents=snapshot.live_count, drift=snapshot.drift)
 
     def _reload(self) -> None:
-        with self._reloading:
-            seen = stamp(self.path / "delta")
-            if seen == self._seen:
+        with self._reload_lock:
+            delta_stamp = read_stamp(self.path / "delta")
+            if delta_stamp == self._delta_stamp:
                 return
             delta = load_delta(self.path / "delta")
             self._index.reload()
-            agrees = delta.opstamp == store.opstamp(self.path / "index")
-            self._state = State(self._index.searcher(), Snapshot(self.graph, delta), agrees)
-            self._seen = seen
+            is_in_step = delta.opstamp == fulltext_index.read_opstamp(self.path / "index")
+            self._state = EpochState(self._index.searcher(), EpochSnapshot(self.graph, delta), is_in_step)
+            self._delta_stamp = delta_stamp
 
-    def _changed(self) -> EpochChanged:
+    def _changed_error(self) -> EpochChanged:
         return EpochChanged(f"index {self.folder.name!r} was rebuilt", fix="open it again")
 
-    def _changed_or_corrupt(self, error: BaseException) -> Exception:
+    def _changed_or_corrupt_error(self, error: BaseException) -> Exception:
         if isinstance(error, PermissionError) or "PermissionDenied" in str(error):
-            return self.folder.forbidden()
-        return self.folder.corrupt(error) if self.stands() else self._changed()
+            return self.folder.permission_error()
+        return self.folder.corrupt_error(error) if self.is_current() else self._changed_error()

@@ -1,4 +1,4 @@
-"""Reading an embedded index."""
+"""Reader of an embedded index."""
 
 from __future__ import annotations
 
@@ -9,96 +9,98 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.base import (
+from indexer.engines.base import Reader
+from indexer.engines.embedded import fulltext_index, fulltext_search, query_builder
+from indexer.engines.embedded.document_columns import EmbeddedColumns
+from indexer.engines.embedded.neighbourhood_search import find_neighbourhood
+from indexer.engines.embedded.open_epoch import OpenEpoch
+from indexer.engines.search_types import (
     Groups,
     Neighbourhood,
     NeighbourhoodRequest,
-    Reader,
     SearchRequest,
     SearchResult,
     Selection,
+    may_read,
 )
-from indexer.engines.document_codec import may_read
-from indexer.engines.embedded import fulltext_index as store
-from indexer.engines.embedded import fulltext_search, query_builder
-from indexer.engines.embedded.lazy_documents import TantivyShelf
-from indexer.engines.embedded.neighbourhood_search import neighbourhood
-from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.identifiers import is_id
+from indexer.identifiers import is_document_id
 from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
-    from indexer.engines.embedded.engine import TantivyEngine
+    from indexer.engines.embedded.engine import EmbeddedEngine
 
-SCAN_BATCH = 500
+SCAN_BATCH_DOCUMENTS = 500
 
 
-class TantivyReader(Reader):
-    def __init__(self, engine: TantivyEngine, epoch: OpenEpoch) -> None:
+class EmbeddedReader(Reader):
+    """Reads one epoch; its open files are shared with the other readers of the epoch."""
+
+    def __init__(self, engine: EmbeddedEngine, epoch: OpenEpoch) -> None:
         self._engine, self._epoch = engine, epoch
-        self.info = epoch.info()
+        self.info = epoch.current_info()
 
     @property
-    def model(self) -> PhraseModel:  # type: ignore[override]  # read once asked for, the same for every reader
+    def model(self) -> PhraseModel:  # type: ignore[override]  # loaded on first use, shared by all readers
         return self._epoch.model
 
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
-        self._engine.requests += 1
-        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
-        found = store.fetch(self._epoch.state().searcher, self._epoch.schema, wanted)
-        return [_readable(found.get(name), groups) for name in ids]
+        self._engine.request_count += 1
+        valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
+        documents = fulltext_index.fetch_documents(self._epoch.current_state().searcher, self._epoch.schema, valid_ids)
+        return [_keep_readable(documents.get(id), groups) for id in ids]
 
-    def fetch_lightly(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
-        forward, state = self._epoch.forward, self._epoch.state()
-        if forward is None or not state.agrees:
+    def fetch_lazy(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
+        forward_index, state = self._epoch.forward_index, self._epoch.current_state()
+        if forward_index is None or not state.is_in_step:
             return self.fetch(ids, groups)
-        self._engine.requests += 1
-        wanted = [name for name in dict.fromkeys(ids) if is_id(name)]
-        read = partial(store.fetch, state.searcher, self._epoch.schema)
-        numbers = state.snapshot.unchanged(wanted)
-        numbers[numbers >= 0] = np.where(forward.coded(numbers[numbers >= 0]), numbers[numbers >= 0], -1)
-        light = np.flatnonzero(numbers >= 0).tolist()
-        shelf = TantivyShelf(
-            forward, self._epoch.graph, self.model, self._epoch.row,
-            [wanted[i] for i in light], numbers[light], read,
+        self._engine.request_count += 1
+        valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
+        read_documents = partial(fulltext_index.fetch_documents, state.searcher, self._epoch.schema)
+        numbers = state.snapshot.find_unchanged(valid_ids)
+        unchanged = np.flatnonzero(numbers >= 0)
+        lazy = unchanged[forward_index.has_words(numbers[unchanged])].tolist()
+        columns = EmbeddedColumns(
+            forward_index, self._epoch.graph, self.model, self._epoch.find_phrase_row,
+            [valid_ids[i] for i in lazy], numbers[lazy], read_documents,
         )  # fmt: skip
-        found = {document.document.id: document for document in shelf.documents()}
-        found |= read([name for name in wanted if name not in found])
-        return [_readable(found.get(name), groups) for name in ids]
+        documents = {document.document.id: document for document in columns.build_documents()}
+        documents |= read_documents([id for id in valid_ids if id not in documents])
+        return [_keep_readable(documents.get(id), groups) for id in ids]
 
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
-        ids = self._epoch.state().snapshot.sorted_ids()
-        for first in range(0, len(ids), SCAN_BATCH):
-            for analysed in self.fetch(ids[first : first + SCAN_BATCH], groups):
+        ids = self._epoch.current_state().snapshot.list_live_ids()
+        for first in range(0, len(ids), SCAN_BATCH_DOCUMENTS):
+            for analysed in self.fetch(ids[first : first + SCAN_BATCH_DOCUMENTS], groups):
                 if analysed is not None:
                     yield analysed
 
-    def readable(self, groups: Groups, most: int) -> list[str]:
-        self._engine.requests += 1
-        query = query_builder.selection_query(self._epoch.schema, Selection(), groups)
-        return fulltext_search.first_ids(self._epoch.state().searcher, query, most)
+    def readable_ids(self, groups: Groups, limit: int) -> list[str]:
+        self._engine.request_count += 1
+        query = query_builder.build_selection_query(self._epoch.schema, Selection(), groups)
+        return fulltext_search.list_first_ids(self._epoch.current_state().searcher, query, limit)
 
     def facet_names(self, groups: Groups = None) -> list[str]:
-        self._engine.requests += 1
-        query = query_builder.selection_query(self._epoch.schema, Selection(), groups)
-        return fulltext_search.facet_names(self._epoch.state().searcher, query)
+        self._engine.request_count += 1
+        query = query_builder.build_selection_query(self._epoch.schema, Selection(), groups)
+        return fulltext_search.list_facet_names(self._epoch.current_state().searcher, query)
 
-    def page(self, request: SearchRequest) -> SearchResult:
-        self._engine.requests += 1
-        searcher = self._epoch.state().searcher
-        query = query_builder.selection_query(self._epoch.schema, request.selection, request.groups)
-        total, hits = fulltext_search.page(searcher, query, request)
+    def search_page(self, request: SearchRequest) -> SearchResult:
+        self._engine.request_count += 1
+        searcher = self._epoch.current_state().searcher
+        query = query_builder.build_selection_query(self._epoch.schema, request.selection, request.groups)
+        total, hits = fulltext_search.search_page(searcher, query, request)
         return SearchResult(
             total,
             tuple(hits),
-            {name: fulltext_search.count_facet(searcher, query, name) for name in request.facets},
-            {interval: fulltext_search.count_dates(searcher, query, interval) for interval in request.histograms},
+            {name: fulltext_search.count_facet_values(searcher, query, name) for name in request.facets},
+            {interval: fulltext_search.count_by_date(searcher, query, interval) for interval in request.histograms},
         )
 
-    def neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
-        self._engine.requests += 1
-        return neighbourhood(self._epoch.state().snapshot, self._epoch.row, request)
+    def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
+        self._engine.request_count += 1
+        return find_neighbourhood(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, request)
 
 
-def _readable(document: AnalysedDocument | None, groups: Groups) -> AnalysedDocument | None:
+def _keep_readable(document: AnalysedDocument | None, groups: Groups) -> AnalysedDocument | None:
+    """Return the document if these groups may read it, else None."""
     return document if document is not None and may_read(document.document.acl, groups) else None

@@ -1,6 +1,6 @@
-"""The graph of an epoch together with what has changed since: one state of an embedded index.
+"""The phrase graph of an epoch together with its delta: one state of an embedded index.
 
-Documents of the epoch keep their numbers; added ones are numbered after them, by id ascending.
+Documents of the epoch keep their numbers; added documents are numbered after them, by id ascending.
 """
 
 from __future__ import annotations
@@ -12,34 +12,36 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.document_codec import may_read
 from indexer.engines.embedded.delta import Delta
-from indexer.engines.embedded.phrase_graph import Graph
-from indexer.lazy_sequences import Lazily
+from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.engines.search_types import may_read
+from indexer.lazy_sequences import LazySequence
 
-MANY = 50
-"""From so many documents on they are looked up together."""
+MIN_BATCH_LOOKUP = 50
+"""Number of ids from which they are looked up together."""
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    graph: Graph
+class EpochSnapshot:
+    """Look-ups over the documents of an epoch and those added since."""
+
+    graph: PhraseGraph
     delta: Delta
 
     @property
     def size(self) -> int:
-        """How many document numbers there are, those of documents now gone included."""
+        """Number of document numbers, including those of removed documents."""
         return len(self.graph) + len(self.delta.added)
 
     @property
-    def live(self) -> int:
-        return self.size - len(self.delta.gone)
+    def live_count(self) -> int:
+        return self.size - len(self.delta.removed)
 
     @cached_property
     def drift(self) -> float:
         """Documents added, replaced or deleted, as a share of the epoch's."""
-        replaced = sum(self.graph.ids.find(name) in self.delta.gone for name in self.delta.added)
-        return (len(self.delta.added) + len(self.delta.gone) - replaced) / max(len(self.graph), 1)
+        replaced = sum(self.graph.ids.find(id) in self.delta.removed for id in self.delta.added)
+        return (len(self.delta.added) + len(self.delta.removed) - replaced) / max(len(self.graph), 1)
 
     @cached_property
     def added_ids(self) -> list[str]:
@@ -47,88 +49,89 @@ class Snapshot:
 
     @cached_property
     def added_numbers(self) -> dict[str, int]:
-        return {name: len(self.graph) + i for i, name in enumerate(self.added_ids)}
+        return {id: len(self.graph) + i for i, id in enumerate(self.added_ids)}
 
     @cached_property
     def added_postings(self) -> dict[str, tuple[NDArray[np.int32], NDArray[np.float32]]]:
-        """Phrase -> numbers of the added documents that hold it, and its weight in each."""
-        found: dict[str, tuple[list[int], list[float]]] = {}
-        for name, number in self.added_numbers.items():
-            document = self.delta.added[name]
+        """Numbers of the added documents of each phrase, and its weight in each."""
+        postings: dict[str, tuple[list[int], list[float]]] = {}
+        for id, number in self.added_numbers.items():
+            document = self.delta.added[id]
             for phrase, weight in zip(document.phrases, document.weights, strict=True):
-                documents, weights = found.setdefault(phrase, ([], []))
+                documents, weights = postings.setdefault(phrase, ([], []))
                 documents.append(number)
                 weights.append(weight)
-        return {p: (np.array(d, dtype=np.int32), np.array(w, dtype=np.float32)) for p, (d, w) in found.items()}
+        return {p: (np.array(d, dtype=np.int32), np.array(w, dtype=np.float32)) for p, (d, w) in postings.items()}
 
     @cached_property
     def id_order(self) -> NDArray[np.float64] | None:
-        """A value for each document that grows with its id, shape (size,); None when its own number does."""
+        """Sort key of each document number by id, shape (size,); None if the numbers are in the order of ids."""
         if not self.delta.added:
             return None
         step = 1.0 / (len(self.added_ids) + 1)
-        between = [self.graph.ids.position(name) - 1.0 + (i + 1) * step for i, name in enumerate(self.added_ids)]
+        between = [
+            self.graph.ids.find_insertion_point(id) - 1.0 + (i + 1) * step for i, id in enumerate(self.added_ids)
+        ]
         return np.concatenate([np.arange(len(self.graph), dtype=np.float64), between])
 
     @cached_property
-    def _alive(self) -> NDArray[np.bool_]:
-        alive = np.ones(self.size, dtype=np.bool_)
-        alive[list(self.delta.gone)] = False
-        return alive
+    def _live_mask(self) -> NDArray[np.bool_]:
+        is_live = np.ones(self.size, dtype=np.bool_)
+        is_live[list(self.delta.removed)] = False
+        return is_live
 
-    def visible(self, groups: frozenset[str] | None) -> NDArray[np.bool_] | None:
-        """Which documents are alive and readable by these groups, shape (size,); None when all are."""
-        readable = self.graph.readable(groups)
-        if readable is None and not self.delta.gone and not self.delta.added:
+    def mask_visible(self, groups: frozenset[str] | None) -> NDArray[np.bool_] | None:
+        """Return which documents are live and readable by these groups, shape (size,), or None if all are."""
+        readable = self.graph.mask_readable(groups)
+        if readable is None and not self.delta.removed and not self.delta.added:
             return None
-        visible = self._alive.copy()
+        visible = self._live_mask.copy()
         if readable is not None:
             visible[: len(self.graph)] &= readable
-        for name, number in self.added_numbers.items():
-            visible[number] = may_read(self.delta.added[name].acl, groups)
+        for id, number in self.added_numbers.items():
+            visible[number] = may_read(self.delta.added[id].acl, groups)
         return visible
 
-    def number(self, name: str) -> int:
-        """The document's number, or -1; one that is gone may still have its number."""
-        return self.added_numbers[name] if name in self.delta.added else self.graph.ids.find(name)
+    def find_number(self, id: str) -> int:
+        """Return the number of a document, or -1; a deleted document may still have its number."""
+        return self.added_numbers[id] if id in self.delta.added else self.graph.ids.find(id)
 
-    def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """The same of many documents, shape (names,)."""
-        if len(names) < MANY:
-            return np.array([self.number(name) for name in names], dtype=np.int64)
-        found = self.graph.ids.find_many(names)
+    def find_numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number of each document as ``find_number`` does, shape (ids,)."""
+        if len(ids) < MIN_BATCH_LOOKUP:
+            return np.array([self.find_number(id) for id in ids], dtype=np.int64)
+        numbers = self.graph.ids.find_many(ids)
         if self.delta.added:
-            of_added = self.added_numbers
-            found = np.array([of_added.get(n, at) for n, at in zip(names, found.tolist(), strict=True)], dtype=np.int64)
-        return found
+            added, known = self.added_numbers, numbers.tolist()
+            return np.array([added.get(id, number) for id, number in zip(ids, known, strict=True)], dtype=np.int64)
+        return numbers
 
-    def unchanged(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Numbers of documents that are as the epoch was built, -1 of all others; shape (names,)."""
-        numbers = self.numbers(names)
-        held = np.flatnonzero((numbers >= 0) & (numbers < len(self.graph)))
-        found = np.full(len(names), -1, dtype=np.int64)
-        found[held] = np.where(self._alive[numbers[held]], numbers[held], -1)
-        return found
+    def find_unchanged(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of documents that are as the epoch was built, -1 for all others; shape (ids,)."""
+        numbers = self.find_numbers(ids)
+        is_unchanged = (numbers >= 0) & (numbers < len(self.graph))
+        is_unchanged[is_unchanged] = self._live_mask[numbers[is_unchanged]]
+        return np.where(is_unchanged, numbers, -1)
 
-    def sorted_ids(self) -> list[str]:
-        """Every live id ascending."""
-        numbers = np.flatnonzero(self._alive)
-        kept = self.graph.ids.take(numbers[numbers < len(self.graph)])
-        return sorted([*kept, *self.added_ids]) if self.added_ids else kept
+    def list_live_ids(self) -> list[str]:
+        """Return the ids of all live documents, ascending."""
+        numbers = np.flatnonzero(self._live_mask)
+        epoch_ids = self.graph.ids.take(numbers[numbers < len(self.graph)])
+        return sorted([*epoch_ids, *self.added_ids]) if self.added_ids else epoch_ids
 
-    def describe(self, numbers: NDArray[np.int64]) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
-        """Ids, titles and degrees of documents, in the order given."""
-        graph, old = self.graph, numbers < len(self.graph)
+    def describe_documents(self, numbers: NDArray[np.int64]) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
+        """Return ids, titles and degrees of documents, in the order of ``numbers``."""
+        graph, is_of_epoch = self.graph, numbers < len(self.graph)
         if len(graph):
-            some = np.where(old, numbers, 0)  # an added document is filled in below
-            ids, degrees = graph.ids.take(some), graph.degrees[some]
+            epoch_numbers = np.where(is_of_epoch, numbers, 0)  # added documents are filled in below
+            ids, degrees = graph.ids.take(epoch_numbers), graph.degrees[epoch_numbers]
         else:
             ids, degrees = [""] * len(numbers), np.zeros(len(numbers))
-        for i in np.flatnonzero(~old).tolist():
+        for i in np.flatnonzero(~is_of_epoch).tolist():
             ids[i] = self.added_ids[int(numbers[i]) - len(graph)]
             degrees[i] = self.delta.added[ids[i]].degree
-        return ids, Lazily(len(ids), lambda i: self._title(int(numbers[i]))), degrees
+        return ids, LazySequence(len(ids), lambda i: self._get_title(int(numbers[i]))), degrees
 
-    def _title(self, number: int) -> str:
+    def _get_title(self, number: int) -> str:
         added = number - len(self.graph)
         return self.graph.titles[number] if added < 0 else self.delta.added[self.added_ids[added]].title

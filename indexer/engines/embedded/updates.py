@@ -1,4 +1,4 @@
-"""Adding, replacing and deleting documents between epochs."""
+"""Adds, replaces and deletes documents of the current epoch, in tantivy and in the delta."""
 
 from __future__ import annotations
 
@@ -10,44 +10,47 @@ from typing import Self
 from tantivy import Index, Query, Searcher
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded import fulltext_index as store
+from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.embedded.phrase_graph import Graph
+from indexer.engines.embedded.phrase_graph import PhraseGraph
 
-WRITER_MEMORY = 32_000_000
+UPDATE_MEMORY_BYTES = 32_000_000
+"""Buffer of the tantivy writer."""
 
 
-class Changes:
-    """One writer's turn; the caller holds the index's write lock.
+class UpdateSession:
+    """A writer of one epoch, used as a context manager; the caller holds the index's write lock.
 
-    tantivy commits first and the delta follows. A crash in between leaves the delta behind, which its
-    opstamp tells; the next writer then makes it again from what tantivy holds.
+    Tantivy commits first, then the delta is replaced. After a crash in between the opstamp of the delta is behind, and
+    the next writer rebuilds the delta from tantivy.
     """
 
     def __init__(self, epoch: OpenEpoch) -> None:
         self._graph, self._path = epoch.graph, epoch.path
-        self._index = store.open_index(epoch.path / "index")
-        self._writer = self._index.writer(WRITER_MEMORY, 1)
-        self._delta = self._mended(load_delta(epoch.path / "delta"))
+        self._index = fulltext_index.open_index(epoch.path / "index")
+        self._writer = self._index.writer(UPDATE_MEMORY_BYTES, 1)
+        self._delta = self._repair_delta(load_delta(epoch.path / "delta"))
 
     def add(self, documents: Iterable[AnalysedDocument]) -> int:
+        """Add or replace documents by id and commit; return their number."""
         stored = []
         for analysed in documents:
-            kept, document = store.to_document(analysed, added=True)
-            self._writer.delete_documents_by_term("id", kept.document.id)
+            stored_form, document = fulltext_index.to_tantivy_document(analysed, added=True)
+            self._writer.delete_documents_by_term("id", stored_form.document.id)
             self._writer.add_document(document)
-            stored.append(kept)
+            stored.append(stored_form)
         if stored:
             self._commit(self._delta.with_documents(stored, self._graph))
         return len(stored)
 
     def delete(self, ids: Sequence[str]) -> int:
-        present = [name for name in ids if self._holds(name)]
-        for name in present:
-            self._writer.delete_documents_by_term("id", name)
+        """Delete documents and commit; return the number of those that existed."""
+        present = [id for id in ids if self._contains(id)]
+        for id in present:
+            self._writer.delete_documents_by_term("id", id)
         if present:
-            self._commit(self._delta.without(present, self._graph))
+            self._commit(self._delta.without_documents(present, self._graph))
         return len(present)
 
     def __enter__(self) -> Self:
@@ -58,31 +61,32 @@ class Changes:
             self._writer.rollback()
         self._writer.wait_merging_threads()
 
-    def _holds(self, name: str) -> bool:
-        if name in self._delta.added:
+    def _contains(self, id: str) -> bool:
+        if id in self._delta.added:
             return True
-        number = self._graph.ids.find(name)
-        return number >= 0 and number not in self._delta.gone
+        number = self._graph.ids.find(id)
+        return number >= 0 and number not in self._delta.removed
 
     def _commit(self, delta: Delta) -> None:
         opstamp = self._writer.commit()
         save_delta(replace(delta, opstamp=opstamp), self._path / "delta")
 
-    def _mended(self, delta: Delta) -> Delta:
-        at = store.opstamp(self._path / "index")
-        if delta.opstamp == at:
+    def _repair_delta(self, delta: Delta) -> Delta:
+        """Return ``delta``, or a new one from tantivy if a writer died before it replaced the file."""
+        opstamp = fulltext_index.read_opstamp(self._path / "index")
+        if delta.opstamp == opstamp:
             return delta
         self._index.reload()
-        found = _delta_of(self._index, self._index.searcher(), self._graph)
-        save_delta(replace(found, opstamp=at), self._path / "delta")
-        return found
+        rebuilt = _rebuild_delta(self._index, self._index.searcher(), self._graph)
+        save_delta(replace(rebuilt, opstamp=opstamp), self._path / "delta")
+        return rebuilt
 
 
-def _delta_of(index: Index, searcher: Searcher, graph: Graph) -> Delta:
-    """The delta that goes with what tantivy holds now."""
+def _rebuild_delta(index: Index, searcher: Searcher, graph: PhraseGraph) -> Delta:
+    """Return the delta that matches the documents in tantivy now."""
     added = searcher.search(Query.term_query(index.schema, "added", True), max(searcher.num_docs, 1), count=False)
-    documents = [store.stored(searcher, address) for _, address in added.hits]
-    of_the_epoch = searcher.terms_with_prefix("id", "", Query.term_query(index.schema, "added", False))
-    kept = {name for name, _ in of_the_epoch}
-    gone = frozenset(number for number, name in enumerate(graph.ids.all()) if name not in kept)
-    return Delta(gone=gone).with_documents(documents, graph)
+    documents = [fulltext_index.read_document(searcher, address) for _, address in added.hits]
+    epoch_ids = searcher.terms_with_prefix("id", "", Query.term_query(index.schema, "added", False))
+    live_ids = {id for id, _ in epoch_ids}
+    removed = frozenset(number for number, id in enumerate(graph.ids.to_list()) if id not in live_ids)
+    return Delta(removed=removed).with_documents(documents, graph)

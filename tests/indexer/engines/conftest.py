@@ -9,7 +9,7 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
-from tests.indexer.engines.corpus import Corpus, build, make_corpus
+from tests.support.corpora.engine_corpus import Corpus, build, make_corpus
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +26,8 @@ def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         return
     with open_engine(request.getfixturevalue("elasticsearch_url"), prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
         yield engine
-        for index in engine.indexes():
-            engine.drop(index)
+        for index in engine.list_indexes():
+            engine.delete_index(index)
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,15 @@ import pytest
 from tantivy import Occur, Query
 
 from indexer.engines import open_engine
-from indexer.engines.base import Engine, NeighbourhoodRequest, Reader, Selection
+from indexer.engines.base import Engine, Reader
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.engines.elasticsearch.reader import ElasticsearchReader
-from indexer.engines.embedded.reader import TantivyReader
-from indexer.model.bm25 import phrase_words
-from tests.indexer.engines.corpus import Corpus, build, make_corpus
-from tests.indexer.engines.oracle import edges_of
+from indexer.engines.embedded.reader import EmbeddedReader
+from indexer.engines.search_types import NeighbourhoodRequest, Selection
+from indexer.model.bm25 import split_phrase_words
 from tests.indexer.engines.test_neighbourhood import assert_same_order, random_request
+from tests.support.bm25_oracle import edges_of
+from tests.support.corpora.engine_corpus import Corpus, build, make_corpus
 
 SIZE = 300
 
@@ -37,7 +38,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory, large: Corpus) -> Iterato
 def server(url: str, large: Corpus, shards: int) -> Iterator[Reader]:
     with open_engine(url, prefix=f"test-{uuid.uuid4().hex[:12]}-", shards=shards) as engine:
         yield build(engine, large)
-        engine.drop("papers")
+        engine.delete_index("papers")
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +53,20 @@ def two_shards(elasticsearch_url: str, large: Corpus) -> Iterator[Reader]:
 
 def totals(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
     found: dict[str, float] = {}
-    for (phrase, name), weight in edges_of(reader.neighbourhood(request)).items():
-        found[name] = found.get(name, 0.0) + weight * (request.a.get(phrase, 0.0) + request.b.get(phrase, 0.0))
+    for (phrase, name), weight in edges_of(reader.find_neighbourhood(request)).items():
+        found[name] = found.get(name, 0.0) + weight * (
+            request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0)
+        )
     return found
 
 
 def compare(one: Reader, other: Reader, seed: int) -> None:
     chance = random.Random(seed)
     request = random_request(chance, [f"doc-{i:04d}" for i in range(SIZE)])
-    first, second = one.neighbourhood(request), other.neighbourhood(request)
+    first, second = one.find_neighbourhood(request), other.find_neighbourhood(request)
     included = sum(name in request.include for name in first.ids)
     assert_same_order(list(first.ids), list(second.ids), totals(one, request) | totals(other, request), included)
-    assert first.reached == second.reached and first.phrases == second.phrases
+    assert first.reached_count == second.reached_count and first.phrases == second.phrases
     if set(first.ids) == set(second.ids):
         assert edges_of(first) == pytest.approx(edges_of(second), rel=1e-5)
     words = tuple(chance.sample(("mail", "graph", "walk", "model", "word1", "word2"), 3))
@@ -84,19 +87,19 @@ def test_two_shards_weigh_like_one(one_shard: Reader, two_shards: Reader, seed: 
 
 def sample_edges(reader: Reader, large: Corpus) -> list[tuple[str, str, float]]:
     everything = dict.fromkeys(large.model.phrases, 1.0)
-    edges = edges_of(reader.neighbourhood(NeighbourhoodRequest(everything, everything, (), SIZE)))
+    edges = edges_of(reader.find_neighbourhood(NeighbourhoodRequest(everything, everything, (), SIZE)))
     assert len(edges) == sum(len(d.phrases) for d in large.documents)
     return [(*edge, edges[edge]) for edge in random.Random(3).sample(sorted(edges), 60)]
 
 
 def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large: Corpus) -> None:
-    assert isinstance(embedded, TantivyReader)
+    assert isinstance(embedded, EmbeddedReader)
     epoch = embedded._epoch
     for phrase, name, weight in sample_edges(embedded, large):
-        words = [Query.term_query(epoch.schema, "tokens", word, "freq") for word in phrase_words(phrase)]
+        words = [Query.term_query(epoch.schema, "tokens", word, "freq") for word in split_phrase_words(phrase)]
         only = Query.const_score_query(Query.term_query(epoch.schema, "id", name, "basic"), 0.0)
         query = Query.boolean_query([(Occur.Must, only), *((Occur.Should, word) for word in words)])
-        (score, _), *_ = epoch.state().searcher.search(query, 1).hits
+        (score, _), *_ = epoch.current_state().searcher.search(query, 1).hits
         assert score == pytest.approx(weight, rel=1e-5)
 
 
@@ -111,7 +114,7 @@ def test_server_weights_are_what_elasticsearch_explains(
             index=reader._concrete,
             query={
                 "bool": {
-                    "must": {"match": {"tokens": " ".join(phrase_words(phrase))}},
+                    "must": {"match": {"tokens": " ".join(split_phrase_words(phrase))}},
                     "filter": [{"ids": {"values": [name]}}],
                 }
             },
@@ -126,4 +129,4 @@ def test_an_engine_is_chosen_by_its_address(tmp_path: object, elasticsearch_url:
         kinds: list[Engine] = [folder, url]
         assert [engine.kind for engine in kinds] == ["tantivy", "elasticsearch"]
         assert url.address == elasticsearch_url and isinstance(url, ElasticsearchEngine)
-        assert int(url.version().split(".")[0]) in (8, 9) and folder.version()
+        assert int(url.get_version().split(".")[0]) in (8, 9) and folder.get_version()

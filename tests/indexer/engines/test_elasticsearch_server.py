@@ -9,11 +9,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from indexer.engines import open_engine
-from indexer.engines.base import Engine, Selection
+from indexer.engines.base import Engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.engines.search_types import Selection
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBusy, TooLarge, TooSlow, UnsupportedVersion
-from indexer.net import free_port
-from tests.indexer.engines.corpus import Corpus, build, make_corpus
+from indexer.net import find_free_port
+from tests.support.corpora.engine_corpus import Corpus, build, make_corpus
 
 
 @pytest.fixture
@@ -23,16 +24,16 @@ def server(elasticsearch_engine: Engine) -> ElasticsearchEngine:
 
 
 def test_a_server_that_is_not_there_is_named_with_its_fix(corpus: Corpus) -> None:
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{find_free_port()}"
     with open_engine(url) as engine:
         for call in (
-            engine.version,
-            engine.indexes,
-            lambda: engine.open("papers"),
-            lambda: engine.build("papers"),
-            lambda: engine.add("papers", corpus.documents),
-            lambda: engine.delete("papers", ["a"]),
-            lambda: engine.drop("papers"),
+            engine.get_version,
+            engine.list_indexes,
+            lambda: engine.open_reader("papers"),
+            lambda: engine.start_build("papers"),
+            lambda: engine.add_documents("papers", corpus.documents),
+            lambda: engine.delete_documents("papers", ["a"]),
+            lambda: engine.delete_index("papers"),
         ):
             with pytest.raises(EngineUnavailable, match=url) as told:
                 call()
@@ -41,7 +42,7 @@ def test_a_server_that_is_not_there_is_named_with_its_fix(corpus: Corpus) -> Non
 
 def test_a_reader_whose_server_went_away_says_so(server: ElasticsearchEngine, corpus: Corpus) -> None:
     reader = build(server, corpus)
-    with open_engine(f"http://127.0.0.1:{free_port()}") as gone:
+    with open_engine(f"http://127.0.0.1:{find_free_port()}") as gone:
         assert isinstance(gone, ElasticsearchEngine)
         here, server.connection = server.connection, gone.connection
         try:
@@ -91,7 +92,7 @@ def unsuitable(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def test_a_server_of_another_version_or_product_is_refused(unsuitable: str) -> None:
     with open_engine(unsuitable) as engine, pytest.raises(UnsupportedVersion, match=unsuitable):
-        engine.open("papers")
+        engine.open_reader("papers")
 
 
 def test_an_address_that_is_none_is_refused() -> None:
@@ -101,22 +102,22 @@ def test_an_address_that_is_none_is_refused() -> None:
 
 def test_a_partial_answer_counts_as_no_answer(server: ElasticsearchEngine) -> None:
     whole = {"_shards": {"failed": 0}, "timed_out": False}
-    assert server.connection.whole(whole) is whole
+    assert server.connection.require_complete(whole) is whole
     with pytest.raises(EngineUnavailable):
-        server.connection.whole({"_shards": {"failed": 1}})
+        server.connection.require_complete({"_shards": {"failed": 1}})
     with pytest.raises(TooSlow, match="query_seconds"):
-        server.connection.whole({"_shards": {"failed": 0}, "timed_out": True})
+        server.connection.require_complete({"_shards": {"failed": 0}, "timed_out": True})
 
 
 def test_a_later_build_takes_over_and_the_earlier_one_is_told(server: ElasticsearchEngine, corpus: Corpus) -> None:
-    with server.build("papers") as earlier:
+    with server.start_build("papers") as earlier:
         earlier.write(corpus.documents[:5])
         build(server, make_corpus(10), epoch="later")
         with pytest.raises(IndexBusy):
             earlier.write(corpus.documents)
             earlier.commit(corpus.model, corpus.info("papers"))
-    assert server.open("papers").info.epoch == "later"
-    assert server.concretes("papers", in_use=False) == []
+    assert server.open_reader("papers").info.epoch == "later"
+    assert server.list_concrete_indexes("papers", in_use=False) == []
 
 
 def test_a_damaged_model_is_told_with_the_command_that_mends_it(server: ElasticsearchEngine, corpus: Corpus) -> None:
@@ -125,25 +126,25 @@ def test_a_damaged_model_is_told_with_the_command_that_mends_it(server: Elastics
     client.index(index=server.model_alias("papers"), id="0", document={"data": "AAAA"}, refresh=True)
     fix = "phrasecom index PATH --index papers"
     with open_engine(server.address, prefix=server.prefix) as other, pytest.raises(CorruptIndex, match=fix):
-        other.open("papers")
+        other.open_reader("papers")
 
 
 def test_an_index_of_another_make_is_refused(server: ElasticsearchEngine) -> None:
     server.connection.client.indices.create(
-        index=f"{server.alias('papers')}.other", aliases={server.alias("papers"): {}}
+        index=f"{server.documents_alias('papers')}.other", aliases={server.documents_alias("papers"): {}}
     )
     with pytest.raises(UnsupportedVersion, match="papers"):
-        server.open("papers")
+        server.open_reader("papers")
 
 
 def test_indexes_of_others_are_left_alone(server: ElasticsearchEngine, corpus: Corpus) -> None:
     build(server, corpus)
     with open_engine(server.address, prefix=f"{server.prefix}x-") as neighbour:
-        assert neighbour.indexes() == []
+        assert neighbour.list_indexes() == []
         build(neighbour, make_corpus(2))
-        assert neighbour.indexes() == ["papers"]
-        neighbour.drop("papers")
-    assert server.indexes() == ["papers"]
+        assert neighbour.list_indexes() == ["papers"]
+        neighbour.delete_index("papers")
+    assert server.list_indexes() == ["papers"]
 
 
 def test_a_page_too_far_down_is_refused(server: ElasticsearchEngine, corpus: Corpus) -> None:
@@ -162,5 +163,5 @@ def test_opening_again_costs_one_request(server: ElasticsearchEngine, corpus: Co
         return perform(method, target, **rest)  # type: ignore[arg-type]
 
     transport.perform_request = counting  # type: ignore[method-assign, assignment]
-    server.open("papers")
+    server.open_reader("papers")
     assert len(calls) == 1

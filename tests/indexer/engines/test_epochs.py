@@ -11,77 +11,83 @@ from pathlib import Path
 import pytest
 
 from indexer.engines import open_engine
-from indexer.engines.base import Engine, NeighbourhoodRequest, Reader, Selection
+from indexer.engines.base import Engine, Reader
+from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.errors import EpochChanged, UnknownIndex
-from tests.indexer.engines import actors
-from tests.indexer.engines.corpus import make_corpus
+from tests.support import index_processes
+from tests.support.corpora.engine_corpus import make_corpus
 
 READS: dict[str, Callable[[Reader], object]] = {
     "fetch": lambda reader: reader.fetch(["doc-0001"]),
     "fetch of what is not there": lambda reader: reader.fetch(["missing"]),
     "search": lambda reader: reader.search(Selection(words=("mail",))),
     "scan": lambda reader: list(reader.scan()),
-    "neighbourhood": lambda reader: reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, (), 5)),
+    "neighbourhood": lambda reader: reader.find_neighbourhood(
+        NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, (), 5)
+    ),
 }
 
 
 @pytest.mark.parametrize("read", READS)
 def test_a_reader_of_a_replaced_epoch_is_told_so(engine: Engine, read: str) -> None:
-    actors.build_generation(engine, 1)
-    old = engine.open("papers")
+    index_processes.build_generation(engine, 1)
+    old = engine.open_reader("papers")
     READS[read](old)
-    actors.build_generation(engine, 2)
+    index_processes.build_generation(engine, 2)
     for _ in range(2):
         with pytest.raises(EpochChanged):
             READS[read](old)
-    new = engine.open("papers")
+    new = engine.open_reader("papers")
     assert READS[read](new) is not None and new.info.epoch == "2"
     assert new.fetch(["doc-0001"])[0].document.title == "generation 2"  # type: ignore[union-attr]
 
 
 def test_a_new_epoch_brings_its_own_model(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    first = engine.open("papers").model
-    actors.build_generation(engine, 2)
-    second = engine.open("papers").model
-    assert first.to_bytes() == actors.generation(1).model.to_bytes()
-    assert second.to_bytes() == actors.generation(2).model.to_bytes()
+    index_processes.build_generation(engine, 1)
+    first = engine.open_reader("papers").model
+    index_processes.build_generation(engine, 2)
+    second = engine.open_reader("papers").model
+    assert first.to_bytes() == index_processes.generation(1).model.to_bytes()
+    assert second.to_bytes() == index_processes.generation(2).model.to_bytes()
 
 
 def test_a_new_epoch_starts_without_drift(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    engine.add("papers", [actors.added("extra")])
-    engine.delete("papers", ["doc-0001"])
-    assert engine.open("papers").info.drift > 0
-    actors.build_generation(engine, 2)
-    info = engine.open("papers").info
-    assert info.drift == 0 and info.documents == len(actors.IDS)
-    assert engine.open("papers").fetch(["extra", "doc-0001"])[0] is None
+    index_processes.build_generation(engine, 1)
+    engine.add_documents("papers", [index_processes.added("extra")])
+    engine.delete_documents("papers", ["doc-0001"])
+    assert engine.open_reader("papers").info.drift > 0
+    index_processes.build_generation(engine, 2)
+    info = engine.open_reader("papers").info
+    assert info.drift == 0 and info.documents == len(index_processes.IDS)
+    assert engine.open_reader("papers").fetch(["extra", "doc-0001"])[0] is None
 
 
 def test_nothing_of_a_build_shows_before_its_commit(engine: Engine) -> None:
-    with engine.build("papers") as building:
-        building.write(actors.generation(1).documents)
-        assert engine.indexes() == []
+    with engine.start_build("papers") as building:
+        building.write(index_processes.generation(1).documents)
+        assert engine.list_indexes() == []
         with pytest.raises(UnknownIndex):
-            engine.open("papers")
+            engine.open_reader("papers")
 
 
 def test_a_reader_of_a_dropped_index_is_told_so(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    reader = engine.open("papers")
-    engine.drop("papers")
+    index_processes.build_generation(engine, 1)
+    reader = engine.open_reader("papers")
+    engine.delete_index("papers")
     with pytest.raises(EpochChanged):
         reader.fetch(["doc-0001"])
 
 
 def test_readers_in_other_processes_never_see_a_mixture(engine: Engine, tmp_path: Path) -> None:
-    actors.build_generation(engine, 1)
+    index_processes.build_generation(engine, 1)
     stop = multiprocessing.get_context("spawn").Event()
     reports = [tmp_path / f"reader-{i}" for i in range(3)]
-    readers = [actors.spawn(actors.read_until, actors.address_of(engine), stop, report) for report in reports]
+    readers = [
+        index_processes.spawn(index_processes.read_until, index_processes.address_of(engine), stop, report)
+        for report in reports
+    ]
     for number in range(2, 8):
-        actors.build_generation(engine, number)
+        index_processes.build_generation(engine, number)
     stop.set()
     for reader in readers:
         reader.join(60)
@@ -91,43 +97,43 @@ def test_readers_in_other_processes_never_see_a_mixture(engine: Engine, tmp_path
 
 
 def test_what_another_process_added_is_there(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    reader = engine.open("papers")
-    writer = actors.spawn(actors.add_one, actors.address_of(engine), "from elsewhere")
+    index_processes.build_generation(engine, 1)
+    reader = engine.open_reader("papers")
+    writer = index_processes.spawn(index_processes.add_one, index_processes.address_of(engine), "from elsewhere")
     writer.join(60)
     assert writer.exitcode == 0
     assert reader.fetch(["from elsewhere"])[0] is not None
     request = NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, ("from elsewhere",), 1)
-    assert reader.neighbourhood(request).ids[0] == "from elsewhere"
+    assert reader.find_neighbourhood(request).ids[0] == "from elsewhere"
 
 
 def test_a_build_killed_in_the_middle_leaves_the_old_epoch(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    reader = engine.open("papers")
+    index_processes.build_generation(engine, 1)
+    reader = engine.open_reader("papers")
     ready = multiprocessing.get_context("spawn").Event()
-    builder = actors.spawn(actors.build_and_hang, actors.address_of(engine), ready)
+    builder = index_processes.spawn(index_processes.build_and_hang, index_processes.address_of(engine), ready)
     assert ready.wait(60)
     kill(builder)
     assert reader.fetch(["doc-0001"])[0].document.title == "generation 1"  # type: ignore[union-attr]
-    with open_engine(engine.address, **actors.address_of(engine)[1]) as other:
-        assert other.open("papers").info.epoch == "1"
-    actors.build_generation(engine, 2)
-    assert engine.open("papers").info.epoch == "2"
+    with open_engine(engine.address, **index_processes.address_of(engine)[1]) as other:
+        assert other.open_reader("papers").info.epoch == "1"
+    index_processes.build_generation(engine, 2)
+    assert engine.open_reader("papers").info.epoch == "2"
     assert leftovers(engine) == []
 
 
 def test_a_writer_killed_in_the_middle_leaves_an_index_that_works(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
+    index_processes.build_generation(engine, 1)
     ready = multiprocessing.get_context("spawn").Event()
-    writer = actors.spawn(actors.add_until_killed, actors.address_of(engine), ready)
+    writer = index_processes.spawn(index_processes.add_until_killed, index_processes.address_of(engine), ready)
     assert ready.wait(60)
     kill(writer)
-    engine.add("papers", [actors.added("after")])
-    reader = engine.open("papers")
+    engine.add_documents("papers", [index_processes.added("after")])
+    reader = engine.open_reader("papers")
     found = [d.document.id for d in reader.scan()]
     assert {"added-000000", "added-000003", "after"} <= set(found)
     request = NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, (), 10_000)
-    around = reader.neighbourhood(request).ids
+    around = reader.find_neighbourhood(request).ids
     assert {name for name in found if name.startswith("added")} == {n for n in around if n.startswith("added")}
     assert reader.info.documents == len(found)
 
@@ -147,24 +153,24 @@ def leftovers(engine: Engine) -> list[str]:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
     assert isinstance(engine, ElasticsearchEngine)
-    return engine.concretes("papers", in_use=False)
+    return engine.list_concrete_indexes("papers", in_use=False)
 
 
 def test_a_build_repeats_exactly(engine: Engine) -> None:
     request = NeighbourhoodRequest({"mail": 1.0, "graph": 0.3}, {"model": 1.0, "walk": 2.0}, ("doc-0003",), 10)
     answers = []
     for _ in range(2):
-        actors.build_generation(engine, 1)
-        found = engine.open("papers").neighbourhood(request)
+        index_processes.build_generation(engine, 1)
+        found = engine.open_reader("papers").find_neighbourhood(request)
         answers.append((found.ids, found.rows.tobytes(), found.columns.tobytes(), found.weights.tobytes()))
     assert answers[0] == answers[1]
 
 
 def test_two_indexes_do_not_touch_each_other(engine: Engine) -> None:
-    actors.build_generation(engine, 1)
-    reader = engine.open("papers")
-    with engine.build("papers-2") as building:
+    index_processes.build_generation(engine, 1)
+    reader = engine.open_reader("papers")
+    with engine.start_build("papers-2") as building:
         building.write(make_corpus(3).documents)
         building.commit(make_corpus(3).model, make_corpus(3).info("papers-2"))
-    engine.drop("papers-2")
+    engine.delete_index("papers-2")
     assert reader.fetch(["doc-0001"])[0] is not None

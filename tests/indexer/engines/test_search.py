@@ -7,11 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from indexer.engines.base import Engine, Reader, Selection
+from indexer.engines.base import Engine, Reader
+from indexer.engines.search_types import Selection
 from indexer.errors import BadParameter
-from indexer.model.bm25 import Weigher
-from tests.indexer.engines.corpus import Corpus, analyse, build, draft
-from tests.indexer.engines.oracle import readable
+from indexer.model.bm25 import Bm25Scorer
+from tests.support.bm25_oracle import readable
+from tests.support.corpora.engine_corpus import Corpus, analyse, build, draft
 
 STAFF = frozenset({"staff"})
 NOBODY: frozenset[str] = frozenset()
@@ -29,15 +30,15 @@ def test_documents_come_in_the_order_asked_for(papers: Reader) -> None:
 
 
 def test_a_fetch_of_two_is_one_request(shared_engine: Engine, papers: Reader) -> None:
-    before = shared_engine.requests
+    before = shared_engine.request_count
     papers.fetch(["doc-0007", "doc-0003"])
-    assert shared_engine.requests == before + 1
+    assert shared_engine.request_count == before + 1
     papers.search(Selection(words=("mail",)), facets=["venue"])
-    assert shared_engine.requests == before + 2
+    assert shared_engine.request_count == before + 2
 
 
 def test_opening_again_loads_the_model_once(shared_engine: Engine, papers: Reader) -> None:
-    assert shared_engine.open("papers").model is shared_engine.open("papers").model
+    assert shared_engine.open_reader("papers").model is shared_engine.open_reader("papers").model
 
 
 def test_a_scan_gives_every_document_by_id(papers: Reader, corpus: Corpus) -> None:
@@ -47,8 +48,8 @@ def test_a_scan_gives_every_document_by_id(papers: Reader, corpus: Corpus) -> No
 def test_words_find_documents_that_hold_any_of_them_ranked_by_bm25(papers: Reader, corpus: Corpus) -> None:
     words = ("mail", "graph")
     result = papers.search(Selection(words=words), size=1000)
-    weigher = Weigher(corpus.model)
-    scores = {d.document.id: weigher.phrases(d.tokens.split(), [" ".join(words)])[0] for d in corpus.documents}
+    weigher = Bm25Scorer(corpus.model)
+    scores = {d.document.id: weigher.score_phrases(d.tokens.split(), [" ".join(words)])[0] for d in corpus.documents}
     matching = {name: score for name, score in scores.items() if score > 0}
     assert result.total == len(matching) == len(result.hits)
     np.testing.assert_allclose([hit.score for hit in result.hits], [matching[hit.id] for hit in result.hits], rtol=1e-5)
@@ -86,7 +87,7 @@ def test_equal_scores_come_by_id(engine: Engine) -> None:
     assert ids(reader, Selection(words=("mail",))) == names
     page = reader.search(Selection(words=("mail",)), size=3, offset=5)
     assert [hit.id for hit in page.hits] == names[5:8]
-    engine.add("papers", [corpus.documents[-2], draft("twin-005", ["mail box"])])
+    engine.add_documents("papers", [corpus.documents[-2], draft("twin-005", ["mail box"])])
     assert ids(reader, Selection(facets={}, words=("box",))) == sorted([*names, "twin-005"])
 
 
@@ -171,7 +172,7 @@ def test_rights_hold_in_every_read(papers: Reader, corpus: Corpus, groups: froze
     assert sorted(a.document.id for a in papers.fetch(everything, groups) if a) == allowed
     assert [a.document.id for a in papers.scan(groups)] == allowed
     assert ids(papers, Selection(), groups) == allowed
-    assert papers.readable(groups, 1000) == allowed and papers.readable(groups, 3) == allowed[:3]
+    assert papers.readable_ids(groups, 1000) == allowed and papers.readable_ids(groups, 3) == allowed[:3]
     found = papers.search(Selection(words=("mail",)), size=1000, facets=["venue"], groups=groups)
     matching = [d for d in corpus.documents if readable(d, groups) and "mail" in d.tokens.split()]
     assert sorted(hit.id for hit in found.hits) == sorted(d.document.id for d in matching)

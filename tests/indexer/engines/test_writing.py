@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.base import Engine, NeighbourhoodRequest, Selection
+from indexer.engines.base import Engine
+from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.errors import BadInput, BadParameter, UnknownIndex
-from tests.indexer.engines.corpus import Corpus, analyse, build, draft, make_corpus, weigh
-from tests.indexer.engines.oracle import edges_of
+from tests.support.bm25_oracle import edges_of
+from tests.support.corpora.engine_corpus import Corpus, analyse, build, draft, make_corpus, weigh
 
 WEIRD_IDS = (
     "https://example.org/a/b?c=d&e=f#g",
@@ -50,28 +51,28 @@ def test_the_model_comes_back_as_it_was_written(engine: Engine, corpus: Corpus) 
 
 
 def test_a_model_of_many_megabytes_comes_back_whole(engine: Engine, corpus: Corpus) -> None:
-    noise = np.random.default_rng(1).integers(0, 255, 12_000_000, dtype=np.uint8)
-    model = replace(corpus.model, extra={"noise": noise})
-    with engine.build("papers") as building:
+    noise = np.random.default_rng(1).integers(0, 2**31, 3_000_000, dtype=np.int32)
+    model = replace(corpus.model, phrase_word_ids=noise)
+    with engine.start_build("papers") as building:
         building.write(corpus.documents)
         building.commit(model, corpus.info("papers"))
-    np.testing.assert_array_equal(engine.open("papers").model.extra["noise"], noise)
+    np.testing.assert_array_equal(engine.open_reader("papers").model.phrase_word_ids, noise)
 
 
 def test_what_is_known_of_an_index(engine: Engine, corpus: Corpus) -> None:
     info = build(engine, corpus).info
     assert info == corpus.info("papers")
-    assert engine.indexes() == ["papers"]
+    assert engine.list_indexes() == ["papers"]
 
 
 def test_an_added_document_is_there_when_add_returns(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
     new = weigh(draft("new", ["web graph of mail"], ["web graph", "mail"]), corpus.model)
-    assert engine.add("papers", [new]) == 1
+    assert engine.add_documents("papers", [new]) == 1
     assert same(reader.fetch(["new"])[0], new)
     assert "new" in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
     assert "new" in [analysed.document.id for analysed in reader.scan()]
-    around = reader.neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, (), 1000))
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, (), 1000))
     assert "new" in around.ids
     assert edges_of(around)["mail", "new"] == pytest.approx(new.weights[1], rel=0.1)
     assert around.degrees[around.ids.index("new")] == pytest.approx(new.degree)
@@ -84,34 +85,36 @@ def test_a_replaced_document_leaves_nothing_behind(engine: Engine, corpus: Corpu
     name = old.document.id
     for word in ("topic model", "model"):
         newer = weigh(draft(name, [f"{word} alone"], [word], facets={"venue": ("New",)}), corpus.model)
-        assert engine.add("papers", [newer]) == 1
+        assert engine.add_documents("papers", [newer]) == 1
     assert same(reader.fetch([name])[0], newer)
     assert name not in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
     assert reader.search(Selection(facets={"venue": ["New"]}), facets=["venue"]).facets == {"venue": {"New": 1}}
-    around = reader.neighbourhood(NeighbourhoodRequest({"graph": 1.0}, {"mail": 1.0}, (name,), 1000))
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"graph": 1.0}, {"mail": 1.0}, (name,), 1000))
     assert around.ids[0] == name and (0 not in around.columns)
-    assert engine.open("papers").info.documents == len(corpus.documents)
+    assert engine.open_reader("papers").info.documents == len(corpus.documents)
 
 
 def test_a_deleted_document_is_gone_from_every_read(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
     gone = next(d for d in corpus.documents if {"graph", "mail"} <= set(d.phrases)).document.id
-    assert engine.delete("papers", [gone, "never there", gone]) == 1
-    assert engine.delete("papers", [gone]) == 0
+    assert engine.delete_documents("papers", [gone, "never there", gone]) == 1
+    assert engine.delete_documents("papers", [gone]) == 0
     assert reader.fetch([gone]) == [None]
     assert gone not in {hit.id for hit in reader.search(Selection(), size=100).hits}
     assert gone not in {analysed.document.id for analysed in reader.scan()}
     request = NeighbourhoodRequest({"graph": 1.0}, {"mail": 1.0}, (gone,), 1000)
-    assert gone not in reader.neighbourhood(request).ids
+    assert gone not in reader.find_neighbourhood(request).ids
 
 
 def test_drift_counts_added_replaced_and_deleted_documents(engine: Engine, corpus: Corpus) -> None:
     build(engine, corpus)
     ids = [analysed.document.id for analysed in corpus.documents]
-    engine.add("papers", [weigh(draft(name, ["mail"], ["mail"]), corpus.model) for name in ("new", ids[0], ids[1])])
-    engine.add("papers", [weigh(draft(name, ["graph"], ["graph"]), corpus.model) for name in ("new", ids[0])])
-    engine.delete("papers", [ids[2], ids[1]])
-    info = engine.open("papers").info
+    engine.add_documents(
+        "papers", [weigh(draft(name, ["mail"], ["mail"]), corpus.model) for name in ("new", ids[0], ids[1])]
+    )
+    engine.add_documents("papers", [weigh(draft(name, ["graph"], ["graph"]), corpus.model) for name in ("new", ids[0])])
+    engine.delete_documents("papers", [ids[2], ids[1]])
+    info = engine.open_reader("papers").info
     assert info.documents == len(ids) - 1
     assert info.drift == pytest.approx(4 / len(ids))
     assert info.epoch == "epoch-1"
@@ -120,8 +123,8 @@ def test_drift_counts_added_replaced_and_deleted_documents(engine: Engine, corpu
 def test_a_document_deleted_and_added_again_is_there(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
     first = corpus.documents[0]
-    engine.delete("papers", [first.document.id])
-    engine.add("papers", [first])
+    engine.delete_documents("papers", [first.document.id])
+    engine.add_documents("papers", [first])
     assert same(reader.fetch([first.document.id])[0], first)
     assert [a.document.id for a in reader.scan()] == sorted(a.document.id for a in corpus.documents)
 
@@ -132,15 +135,15 @@ def test_an_id_written_twice_in_one_build_keeps_the_later_document(engine: Engin
     reader = build(engine, corpus)
     assert [analysed.document.id for analysed in reader.scan()] == ["a", "b"]
     assert same(reader.fetch(["a"])[0], corpus.documents[2])
-    assert reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, (), 9)).ids == ()
+    assert reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, (), 9)).ids == ()
 
 
 def test_adding_in_several_calls_and_none_at_all(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
     for i in range(3):
-        engine.add("papers", [weigh(draft(f"new-{i}", ["web graph"], ["web graph"]), corpus.model)])
-    assert engine.add("papers", []) == 0
-    assert engine.delete("papers", []) == 0
+        engine.add_documents("papers", [weigh(draft(f"new-{i}", ["web graph"], ["web graph"]), corpus.model)])
+    assert engine.add_documents("papers", []) == 0
+    assert engine.delete_documents("papers", []) == 0
     assert all(found is not None for found in reader.fetch(["new-0", "new-1", "new-2"]))
 
 
@@ -150,15 +153,15 @@ def test_any_id_of_up_to_512_bytes_is_an_id(engine: Engine) -> None:
     assert [a and a.document.id for a in reader.fetch(WEIRD_IDS)] == list(WEIRD_IDS)
     assert [a.document.id for a in reader.scan()] == sorted(WEIRD_IDS)
     everything = dict.fromkeys(corpus.model.phrases, 1.0)
-    around = reader.neighbourhood(NeighbourhoodRequest(everything, everything, WEIRD_IDS[:3], 100))
+    around = reader.find_neighbourhood(NeighbourhoodRequest(everything, everything, WEIRD_IDS[:3], 100))
     assert around.ids[:3] == WEIRD_IDS[:3] and set(around.ids) == set(WEIRD_IDS)
-    engine.add("papers", corpus.documents[:2])
-    assert engine.delete("papers", WEIRD_IDS) == len(WEIRD_IDS)
+    engine.add_documents("papers", corpus.documents[:2])
+    assert engine.delete_documents("papers", WEIRD_IDS) == len(WEIRD_IDS)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 513, "é" * 257, "\ud800"])
 def test_an_id_that_cannot_be_stored_is_refused_in_one_line(engine: Engine, corpus: Corpus, name: str) -> None:
-    with engine.build("papers") as building, pytest.raises(BadInput) as told:
+    with engine.start_build("papers") as building, pytest.raises(BadInput) as told:
         building.write([draft(name, ["mail"], ["mail"])])
     assert "document id" in str(told.value) and "\n" not in str(told.value)
 
@@ -166,8 +169,8 @@ def test_an_id_that_cannot_be_stored_is_refused_in_one_line(engine: Engine, corp
 def test_an_impossible_id_is_simply_not_found(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
     assert reader.fetch(["", "x" * 600, "\ud800", "doc-0000"])[:3] == [None, None, None]
-    assert engine.delete("papers", ["", "\ud800"]) == 0
-    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("", "\ud800"), 3))
+    assert engine.delete_documents("papers", ["", "\ud800"]) == 0
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("", "\ud800"), 3))
     assert len(around.ids) == 3
 
 
@@ -181,32 +184,32 @@ def test_broken_unicode_in_a_text_does_not_stop_the_build(engine: Engine) -> Non
 @pytest.mark.parametrize("name", ["", "Upper", "with space", "../up", "a/b", "a.b", "x" * 101, "*", "_all", "ü"])
 def test_a_name_that_cannot_name_an_index_is_refused(engine: Engine, name: str) -> None:
     with pytest.raises(BadParameter):
-        engine.open(name)
+        engine.open_reader(name)
     with pytest.raises(BadParameter):
-        engine.build(name)
+        engine.start_build(name)
 
 
 def test_a_missing_index_is_named(engine: Engine) -> None:
     for call in (
-        lambda: engine.open("papers"),
-        lambda: engine.drop("papers"),
-        lambda: engine.add("papers", make_corpus(1).documents),
-        lambda: engine.delete("papers", ["a"]),
+        lambda: engine.open_reader("papers"),
+        lambda: engine.delete_index("papers"),
+        lambda: engine.add_documents("papers", make_corpus(1).documents),
+        lambda: engine.delete_documents("papers", ["a"]),
     ):
         with pytest.raises(UnknownIndex, match="papers"):
             call()
-    assert engine.indexes() == []
+    assert engine.list_indexes() == []
 
 
 def test_a_dropped_index_is_gone_and_its_name_free(engine: Engine, corpus: Corpus) -> None:
     build(engine, corpus)
     build(engine, corpus, "papers-2")
-    engine.drop("papers")
-    assert engine.indexes() == ["papers-2"]
+    engine.delete_index("papers")
+    assert engine.list_indexes() == ["papers-2"]
     with pytest.raises(UnknownIndex):
-        engine.open("papers")
+        engine.open_reader("papers")
     assert build(engine, corpus).fetch(["doc-0001"])[0] is not None
-    assert engine.indexes() == ["papers", "papers-2"]
+    assert engine.list_indexes() == ["papers", "papers-2"]
 
 
 def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
@@ -216,17 +219,17 @@ def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
     assert list(reader.scan()) == []
     assert reader.search(Selection(words=("mail",)), facets=["venue"]).total == 0
     assert reader.search(Selection()).hits == ()
-    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, ("a",), 10))
-    assert around.ids == () and around.reached == 0 and len(around.weights) == 0
-    assert engine.add("papers", [draft("a", ["mail"], [])]) == 1
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, ("a",), 10))
+    assert around.ids == () and around.reached_count == 0 and len(around.weights) == 0
+    assert engine.add_documents("papers", [draft("a", ["mail"], [])]) == 1
     assert reader.fetch(["a"])[0] is not None
 
 
 def test_an_index_of_one_document(engine: Engine) -> None:
     corpus = analyse([draft("only", ["web graph", "mail"], ["web graph", "mail"])])
     reader = build(engine, corpus)
-    around = reader.neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, ("only",), 10))
-    assert around.ids == ("only",) and around.reached == 1
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, ("only",), 10))
+    assert around.ids == ("only",) and around.reached_count == 1
     assert edges_of(around) == pytest.approx(
         {("web graph", "only"): corpus.documents[0].weights[0], ("mail", "only"): corpus.documents[0].weights[1]},
         rel=1e-5,
@@ -237,17 +240,17 @@ def test_documents_without_phrases_or_without_any_text(engine: Engine) -> None:
     corpus = analyse([draft("bare", ["mail graph"]), draft("empty"), draft("full", ["mail"], ["mail"])])
     reader = build(engine, corpus)
     assert all(same(reader.fetch([d.document.id])[0], d) for d in corpus.documents)
-    around = reader.neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("empty", "bare"), 10))
+    around = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("empty", "bare"), 10))
     assert around.ids == ("empty", "bare", "full") and around.degrees.tolist()[:2] == [0.0, 0.0]
     assert around.columns.tolist() == [2]
 
 
 def test_an_aborted_build_leaves_no_trace(engine: Engine, corpus: Corpus) -> None:
     reader = build(engine, corpus)
-    with engine.build("papers") as building:
+    with engine.start_build("papers") as building:
         building.write(corpus.documents[:3])
-    with engine.build("other") as building:
+    with engine.start_build("other") as building:
         building.write(corpus.documents[:3])
     assert reader.fetch(["doc-0050"])[0] is not None
-    assert engine.open("papers").info.documents == len(corpus.documents)
-    assert engine.indexes() == ["papers"]
+    assert engine.open_reader("papers").info.documents == len(corpus.documents)
+    assert engine.list_indexes() == ["papers"]

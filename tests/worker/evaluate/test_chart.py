@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from worker.evaluation.chart import FIGURES, draw, usual
+from worker.evaluation.parameter_chart import FIGURE_COLOURS, draw_parameter_chart, get_preset_value
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def row(preset: str, value: float, **changes: object) -> dict[str, object]:
-    return {"method": "cda", "preset": preset, "changes": changes, "figures": dict.fromkeys(FIGURES, value)}
+    return {"method": "cda", "preset": preset, "changes": changes, "figures": dict.fromkeys(FIGURE_COLOURS, value)}
 
 
 def test_every_varied_parameter_is_a_panel_with_the_presets_own_value() -> None:
     rows = [row("default", 0.5), row("default", 0.4, cut=0), row("default", 0.3, cut=9), row("default", 0.2, alpha=1)]
-    drawing = ElementTree.fromstring(draw({"rows": rows}))
+    drawing = ElementTree.fromstring(draw_parameter_chart({"rows": rows}))
     words = [element.text for element in drawing.iter(f"{SVG}text")]
     assert [word for word in words if word and word.startswith("default:")] == ["default: cut", "default: alpha"]
-    assert [f"{usual('default', 'cut'):g}" in words, f"{usual('default', 'alpha'):g}" in words] == [True, True]
+    assert [
+        f"{get_preset_value('default', 'cut'):g}" in words,
+        f"{get_preset_value('default', 'alpha'):g}" in words,
+    ] == [True, True]
     dots = list(drawing.iter(f"{SVG}circle"))
-    assert len(dots) == (3 + 2) * len(FIGURES), "a dot for each value and figure"
+    assert len(dots) == (3 + 2) * len(FIGURE_COLOURS), "a dot for each value and figure"
 
 
 def test_lambda_and_neighbours_have_their_usual_values_too() -> None:
-    assert (usual("paper", "lambda"), usual("default", "neighbours")) == (0.1, 200)
+    assert (get_preset_value("paper", "lambda"), get_preset_value("default", "neighbours")) == (0.1, 200)

@@ -5,25 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from worker.evaluation.metrics import COUNTS, Listed, Tally, interval, weighted_auc
+from worker.evaluation.quality_metrics import COUNT_NAMES, AnswerLists, KeywordTally, compute_auc, compute_interval
 
 LABELS = {"s1": "surface", "s2": "surface", "m1": "semantic", "m2": "semantic", "da": "distinct_a", "db": "distinct_b"}
 
 
-def listed(common: list[str], distinct_a: list[str], distinct_b: list[str], cap: int = 99, **margins: float) -> Listed:
+def listed(
+    common: list[str], distinct_a: list[str], distinct_b: list[str], cap: int = 99, **margins: float
+) -> AnswerLists:
     """Entries written with their folded phrases: ``leader/folded``; every labelled phrase is salient in a."""
     lists = {"common": common, "distinct_a": distinct_a, "distinct_b": distinct_b}
     whole = {name: [tuple(entry.split("/")) for entry in entries] for name, entries in lists.items()}
     shown = {name: entries[:cap] for name, entries in whole.items()}
-    return Listed(whole, shown, {**dict.fromkeys(LABELS, -1.0), **margins}, {})
+    return AnswerLists(whole, shown, {**dict.fromkeys(LABELS, -1.0), **margins}, {})
 
 
 def figures(
-    one: Listed, labels: dict[str, str] | None = None, frequent: frozenset[str] = frozenset()
+    one: AnswerLists, labels: dict[str, str] | None = None, frequent: frozenset[str] = frozenset()
 ) -> dict[str, float]:
-    tally = Tally()
+    tally = KeywordTally()
     tally.add("x", "y", LABELS if labels is None else labels, one, frequent)
-    return tally.figures()
+    return tally.compute_figures()
 
 
 def test_a_sorting_without_a_mistake_scores_one() -> None:
@@ -49,7 +51,7 @@ def test_the_wrong_sides_distinct_list_is_no_hit() -> None:
 
 def test_sorting_counts_salient_phrases_only_and_showing_all_of_them() -> None:
     lists = {"common": [("s1",)], "distinct_a": [], "distinct_b": []}
-    found = figures(Listed(lists, lists, {"s1": 1.0}, {}))
+    found = figures(AnswerLists(lists, lists, {"s1": 1.0}, {}))
     assert found["surface_recall"] == 1.0
     assert found["surface_at3"] == 1 / 2
     assert found["semantic_f1"] == found["distinct_f1"] == 0.0
@@ -81,43 +83,47 @@ def test_sorting_is_measured_on_whole_lists_and_showing_on_what_a_reader_gets() 
 
 
 def test_figures_pool_counts_over_pairs_and_do_not_average_pairs() -> None:
-    tally = Tally()
+    tally = KeywordTally()
     tally.add("x", "y", {"s1": "surface"}, listed(["s1"], [], []), frozenset())
     tally.add("y", "z", {"s1": "surface", "s2": "surface", "s3": "surface"}, listed([], [], [], s3=0), frozenset())
-    assert tally.figures()["surface_recall"] == 1 / 4
-    assert tally.figures(np.array([3.0, 1.0]))["surface_recall"] == 3 / 6
-    assert tally.figures(np.array([0.0, 0.0]))["surface_recall"] == 0.0
+    assert tally.compute_figures()["surface_recall"] == 1 / 4
+    assert tally.compute_figures(np.array([3.0, 1.0]))["surface_recall"] == 3 / 6
+    assert tally.compute_figures(np.array([0.0, 0.0]))["surface_recall"] == 0.0
 
 
 def test_a_tally_of_nothing_has_no_figures() -> None:
-    assert Tally().figures() == {}
-    assert Tally().samples(5, seed=1) == []
+    assert KeywordTally().compute_figures() == {}
+    assert KeywordTally().resample_figures(5, seed=1) == []
 
 
 def test_a_count_is_kept_for_every_name() -> None:
-    tally = Tally()
+    tally = KeywordTally()
     tally.add("x", "y", LABELS, listed([], [], []), frozenset())
-    assert tally.rows[0].shape == (len(COUNTS),)
-    assert len(set(COUNTS)) == len(COUNTS)
+    assert tally.rows[0].shape == (len(COUNT_NAMES),)
+    assert len(set(COUNT_NAMES)) == len(COUNT_NAMES)
 
 
 def test_resampling_by_document_is_the_same_for_the_same_seed() -> None:
-    tally = Tally()
+    tally = KeywordTally()
     for n in range(30):
         hits = ["s1", "m1"] if n % 3 else ["m2"]
         tally.add(f"d{n}", f"d{n + 1}", LABELS, listed(hits, ["da"], ["m2"], m1=n, m2=-n), frozenset())
-    one, again, other = tally.samples(20, seed=1), tally.samples(20, seed=1), tally.samples(20, seed=2)
+    one, again, other = (
+        tally.resample_figures(20, seed=1),
+        tally.resample_figures(20, seed=1),
+        tally.resample_figures(20, seed=2),
+    )
     assert one == again != other
     assert len({sample["macro_f1"] for sample in one}) > 5
-    low, high = interval([sample["surface_recall"] for sample in one])
-    assert low < tally.figures()["surface_recall"] < high
+    low, high = compute_interval([sample["surface_recall"] for sample in one])
+    assert low < tally.compute_figures()["surface_recall"] < high
 
 
 def test_a_pair_counts_as_often_as_both_its_documents_were_drawn() -> None:
     """With one pair of two documents a sample holds it 0 (one document drawn twice) or 1 time."""
-    tally = Tally()
+    tally = KeywordTally()
     tally.add("x", "y", {"s1": "surface"}, listed(["s1"], [], []), frozenset())
-    assert {sample["surface_recall"] for sample in tally.samples(50, seed=1)} == {0.0, 1.0}
+    assert {sample["surface_recall"] for sample in tally.resample_figures(50, seed=1)} == {0.0, 1.0}
 
 
 @pytest.mark.parametrize(
@@ -136,9 +142,9 @@ def test_the_area_under_the_curve_is_the_chance_to_be_above(
     score: list[float], positive: list[int], weight: list[float], auc: float
 ) -> None:
     arrays = np.array(score, dtype=float), np.array(positive, dtype=bool), np.array(weight, dtype=float)
-    assert weighted_auc(*arrays) == pytest.approx(auc)
+    assert compute_auc(*arrays) == pytest.approx(auc)
 
 
 def test_an_interval_is_the_middle_of_the_samples() -> None:
-    assert interval([float(n) for n in range(101)]) == pytest.approx((2.5, 97.5))
-    assert interval([0.3]) == (0.3, 0.3)
+    assert compute_interval([float(n) for n in range(101)]) == pytest.approx((2.5, 97.5))
+    assert compute_interval([0.3]) == (0.3, 0.3)

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import BadInput
-from indexer.text.lemmatizer import Lemmas
+from indexer.text.lemmatizer import Lemmatizer
 from worker.evaluation.gold import (
     GoldDocument,
-    background,
-    gold_documents,
-    label,
-    random_pairs,
-    read_lines,
-    sample_pairs,
+    draw_keyword_pairs,
+    draw_random_pairs,
+    label_pair,
+    read_background,
+    read_gold_documents,
+    read_json_lines,
 )
 
-LEMMAS = Lemmas("en")
+LEMMAS = Lemmatizer("en")
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -35,7 +35,7 @@ def write(path: Path, *rows: object) -> Path:
 
 def gold(folder: Path, *rows: tuple[str, str, str, list[str]]) -> list[GoldDocument]:
     named = [dict(zip(("id", "title", "text", "keyphrases"), row, strict=True)) for row in rows]
-    return gold_documents([write(folder / "gold.jsonl", *named)], LEMMAS)
+    return read_gold_documents([write(folder / "gold.jsonl", *named)], LEMMAS)
 
 
 def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path:
             ["web graphs", "link analysis", "hidden topics", "topic models", "spam filter", "spam"],
         ),
     )  # fmt: skip
-    assert label(a, b).labels == {
+    assert label_pair(a, b).labels == {
         "web graph": "surface",
         "link analysis": "semantic",
         "mail corpus": "distinct_a",
@@ -58,7 +58,7 @@ def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path:
     }
     # hidden topic: in neither text; random walk: b's text holds it too; spam filter and spam: a's text holds them
     # crawling, page rank: a's own text does not hold them ("ranks pages" is another order)
-    assert label(b, a).labels == {
+    assert label_pair(b, a).labels == {
         "web graph": "surface",
         "link analysis": "semantic",
         "mail corpus": "distinct_b",
@@ -68,9 +68,9 @@ def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path:
 
 def test_a_keyword_is_not_found_across_a_boundary_or_inside_a_word(tmp_path: Path) -> None:
     (document,) = gold(tmp_path, ("a", "Web", "Graphs. Metaweb graph, web; graph", []))
-    assert document.holds("graph") and document.holds("web")
-    assert not document.holds("web graph")
-    assert not document.holds("eta")
+    assert document.contains("graph") and document.contains("web")
+    assert not document.contains("web graph")
+    assert not document.contains("eta")
 
 
 def test_a_document_without_text_is_no_gold_and_one_without_keywords_has_none(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_document_without_text_is_no_gold_and_one_without_keywords_has_none(tm
         {"id": 2, "title": None, "text": "Web graph", "keyphrases": None},
         {"id": 3, "text": "Web graph"},
     )
-    found = gold_documents([path], LEMMAS)
+    found = read_gold_documents([path], LEMMAS)
     assert [(document.document.id, document.keywords) for document in found] == [("2", frozenset()), ("3", frozenset())]
 
 
@@ -94,7 +94,7 @@ def many(folder: Path, count: int = 40) -> list[GoldDocument]:
 
 
 def test_no_keyword_dominates_the_pairs(tmp_path: Path) -> None:
-    pairs = sample_pairs(many(tmp_path), 15, seed=1)
+    pairs = draw_keyword_pairs(many(tmp_path), 15, seed=1)
     assert len(pairs) == 15
     shared = Counter(keyword for pair in pairs for keyword in pair.labels if keyword != "common phrase")
     assert max(shared.values()) <= 2
@@ -103,7 +103,7 @@ def test_no_keyword_dominates_the_pairs(tmp_path: Path) -> None:
 
 def test_no_pair_is_drawn_twice_and_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     documents = many(tmp_path, 8)
-    for draw in (sample_pairs, random_pairs):
+    for draw in (draw_keyword_pairs, draw_random_pairs):
         pairs = [frozenset((p.a.document.id, p.b.document.id)) for p in draw(documents, 20, 3)]
         assert len(set(pairs)) == len(pairs) > 10
         assert all(len(pair) == 2 for pair in pairs)
@@ -111,14 +111,14 @@ def test_no_pair_is_drawn_twice_and_the_same_seed_draws_the_same(tmp_path: Path)
 
 
 def test_there_are_no_more_pairs_than_documents_give(tmp_path: Path) -> None:
-    assert len(random_pairs(many(tmp_path, 3), 50, 1)) == 3
-    assert random_pairs(many(tmp_path, 1), 5, 1) == []
-    assert sample_pairs([], 5, 1) == []
+    assert len(draw_random_pairs(many(tmp_path, 3), 50, 1)) == 3
+    assert draw_random_pairs(many(tmp_path, 1), 5, 1) == []
+    assert draw_keyword_pairs([], 5, 1) == []
 
 
 def test_a_shared_keyword_that_no_text_holds_draws_no_pair(tmp_path: Path) -> None:
     documents = gold(tmp_path, ("a", "", "nothing", ["web graph"]), ("b", "", "at all", ["web graph"]))
-    assert sample_pairs(documents, 5, 1) == []
+    assert draw_keyword_pairs(documents, 5, 1) == []
 
 
 def test_the_background_leaves_out_what_has_a_gold_documents_title(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_the_background_leaves_out_what_has_a_gold_documents_title(tmp_path: Pat
         {"id": "y", "title": "Other graphs", "text": "another", "date": 2011},
         {"id": "z", "text": "untitled"},
     )
-    found = list(background([path], documents, LEMMAS))
+    found = list(read_background([path], documents, LEMMAS))
     assert [(document.id, document.date) for document in found] == [("y", "2011"), ("z", None)]
 
 
@@ -138,19 +138,19 @@ def test_what_is_not_json_lines_is_told_so(tmp_path: Path, content: bytes) -> No
     path = tmp_path / "broken.jsonl"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=r"cannot read .*broken\.jsonl"):
-        list(read_lines(path))
+        list(read_json_lines(path))
 
 
 def test_a_missing_or_cut_off_file_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot read"):
-        list(read_lines(tmp_path / "missing.jsonl"))
+        list(read_json_lines(tmp_path / "missing.jsonl"))
     whole = write(tmp_path / "whole.jsonl.gz", *({"id": n, "text": "x" * n} for n in range(200)))
     (tmp_path / "cut.jsonl.gz").write_bytes(whole.read_bytes()[:-20])
     with pytest.raises(BadInput, match="cannot read"):
-        list(read_lines(tmp_path / "cut.jsonl.gz"))
+        list(read_json_lines(tmp_path / "cut.jsonl.gz"))
 
 
 def test_empty_lines_do_not_count(tmp_path: Path) -> None:
     path = tmp_path / "gaps.jsonl"
     path.write_text('\n{"id": 1}\n   \n{"id": 2}\n\n')
-    assert [row["id"] for row in read_lines(path)] == [1, 2]
+    assert [row["id"] for row in read_json_lines(path)] == [1, 2]

@@ -5,35 +5,35 @@ from __future__ import annotations
 import pytest
 
 from indexer.documents import Document
-from indexer.text.lemmatizer import Lemmas
-from indexer.text.tokenizer import tokens_string, words_and_marks
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.tokenizer import lemmatize_document
+from tests.support.corpora.planted_pairs import PHRASES
 from tests.worker.conftest import INDEX
-from tests.worker.planted import PHRASES
 from worker.comparer import Comparer
-from worker.evaluation.author_keywords import MAIN, Run, cosine, evaluate_keywords, varied
-from worker.evaluation.gold import GoldDocument, Pair, label
+from worker.evaluation.author_keywords import MethodRun, compute_text_cosine, evaluate_keywords, vary_parameter
+from worker.evaluation.gold import GoldDocument, GoldPair, label_pair
+from worker.evaluation.quality_metrics import SORTING_FIGURES
 from worker.solver.parameters import DEFAULT
 
-LEMMAS = Lemmas("en")
+LEMMAS = Lemmatizer("en")
 
 
 def gold(document: Document) -> GoldDocument:
     """Its keywords: all phrases of the fields that it holds, and the field's second phrase always."""
-    words, marks, _ = words_and_marks(document)
-    tokens = tokens_string([LEMMAS[word] for word in words], marks)
+    tokens = lemmatize_document(document, LEMMAS)
     held = {phrase for phrases in PHRASES.values() for phrase in phrases if f" {phrase} " in f" {tokens} "}
     (field,) = document.facets["source"]
     return GoldDocument(document, tokens, frozenset({*held, PHRASES[field][1]}))
 
 
 @pytest.fixture(scope="module")
-def pairs(documents: dict[str, Document]) -> list[Pair]:
+def pairs(documents: dict[str, Document]) -> list[GoldPair]:
     names = [(f"d{n:04}", f"d{n + 6:04}") for n in range(0, 60, 2)]
-    return [label(gold(documents[a]), gold(documents[b])) for a, b in names]
+    return [label_pair(gold(documents[a]), gold(documents[b])) for a, b in names]
 
 
-def test_every_run_is_a_row_over_the_same_pairs(local: Comparer, pairs: list[Pair]) -> None:
-    runs = [Run("cda", "default"), Run("cda", "paper"), Run("containment", "default")]
+def test_every_run_is_a_row_over_the_same_pairs(local: Comparer, pairs: list[GoldPair]) -> None:
+    runs = [MethodRun("cda", "default"), MethodRun("cda", "paper"), MethodRun("containment", "default")]
     heard: list[tuple[int, int]] = []
     table = evaluate_keywords(local, INDEX, pairs, runs, resamples=20, progress=lambda *done: heard.append(done))
     assert table["pairs"] == len(pairs)
@@ -41,53 +41,57 @@ def test_every_run_is_a_row_over_the_same_pairs(local: Comparer, pairs: list[Pai
     assert sum(table["labels"].values()) == sum(len(pair.labels) for pair in pairs)
     assert [row["name"] for row in table["rows"]] == ["cda/default", "cda/paper", "containment"]
     for row in table["rows"]:
-        assert set(row["intervals"]) == set(MAIN)
-        for name in MAIN:
+        assert set(row["intervals"]) == set(SORTING_FIGURES)
+        for name in SORTING_FIGURES:
             low, high = row["intervals"][name]
             assert 0 <= low <= high <= 1
         assert ("above_containment" in row) == (row["name"] != "containment")
         assert all(0 <= figures["surface_recall"] <= 1 for figures in row["bands"].values())
 
 
-def test_pairs_are_told_apart_by_whether_a_keyword_of_both_stands_in_both(local: Comparer, pairs: list[Pair]) -> None:
+def test_pairs_are_told_apart_by_whether_a_keyword_of_both_stands_in_both(
+    local: Comparer, pairs: list[GoldPair]
+) -> None:
     openly = [pair for pair in pairs if "surface" in pair.labels.values()]
     others = [pair for pair in pairs if pair not in openly]
     assert openly and others
-    run = Run("cda", "default")
+    run = MethodRun("cda", "default")
     (row,) = evaluate_keywords(local, INDEX, pairs, [run], resamples=2)["rows"]
     for name, some in (("a keyword in both texts", openly), ("no keyword in both texts", others)):
         (alone,) = evaluate_keywords(local, INDEX, some, [run], resamples=2)["rows"]
         assert row["bands"][name] == pytest.approx(alone["figures"])
 
 
-def test_containment_finds_all_that_both_texts_hold_and_nothing_implied(local: Comparer, pairs: list[Pair]) -> None:
-    (row,) = evaluate_keywords(local, INDEX, pairs, [Run("containment", "default")], resamples=2)["rows"]
+def test_containment_finds_all_that_both_texts_hold_and_nothing_implied(local: Comparer, pairs: list[GoldPair]) -> None:
+    (row,) = evaluate_keywords(local, INDEX, pairs, [MethodRun("containment", "default")], resamples=2)["rows"]
     assert row["figures"]["surface_recall"] == 1.0
     assert row["figures"]["semantic_f1"] == 0.0
     assert row["figures"]["auc"] == 0.5
 
 
-def test_evaluating_twice_gives_the_same_table(local: Comparer, pairs: list[Pair]) -> None:
-    tables = [evaluate_keywords(local, INDEX, pairs[:6], [Run("cda", "default")], resamples=5) for _ in range(2)]
+def test_evaluating_twice_gives_the_same_table(local: Comparer, pairs: list[GoldPair]) -> None:
+    tables = [evaluate_keywords(local, INDEX, pairs[:6], [MethodRun("cda", "default")], resamples=5) for _ in range(2)]
     assert tables[0] == tables[1]
 
 
 def test_no_pairs_give_an_empty_row(local: Comparer) -> None:
-    table = evaluate_keywords(local, INDEX, [], [Run("cda", "default"), Run("containment", "default")], resamples=5)
+    table = evaluate_keywords(
+        local, INDEX, [], [MethodRun("cda", "default"), MethodRun("containment", "default")], resamples=5
+    )
     assert [row["figures"] for row in table["rows"]] == [{}, {}]
 
 
-def test_texts_are_as_alike_as_the_words_they_share(local: Comparer, pairs: list[Pair]) -> None:
+def test_texts_are_as_alike_as_the_words_they_share(local: Comparer, pairs: list[GoldPair]) -> None:
     pair = pairs[0]
-    assert cosine(local, INDEX, Pair(pair.a, pair.a, {})) == pytest.approx(1.0)
-    assert 0 < cosine(local, INDEX, pair) < 1
+    assert compute_text_cosine(local, INDEX, GoldPair(pair.a, pair.a, {})) == pytest.approx(1.0)
+    assert 0 < compute_text_cosine(local, INDEX, pair) < 1
     empty = GoldDocument(Document("e"), "", frozenset())
-    assert cosine(local, INDEX, Pair(pair.a, empty, {})) == 0.0
+    assert compute_text_cosine(local, INDEX, GoldPair(pair.a, empty, {})) == 0.0
 
 
-def test_a_varied_parameter_gives_rows_of_its_own(local: Comparer, pairs: list[Pair]) -> None:
-    plain = [Run("cda", "default"), Run("containment", "default")]
-    runs = [*plain, *varied(plain, "cut", [DEFAULT.cut, 50.0])]
+def test_a_varied_parameter_gives_rows_of_its_own(local: Comparer, pairs: list[GoldPair]) -> None:
+    plain = [MethodRun("cda", "default"), MethodRun("containment", "default")]
+    runs = [*plain, *vary_parameter(plain, "cut", [DEFAULT.cut, 50.0])]
     rows = evaluate_keywords(local, INDEX, pairs, runs, resamples=2)["rows"]
     assert [row["name"] for row in rows] == [
         "cda/default",

@@ -7,30 +7,30 @@ import pytest
 from tests.worker.conftest import INDEX
 from tests.worker.evaluate.test_keywords import pairs as pairs  # the fixture
 from worker.comparer import Comparer
-from worker.evaluation.author_keywords import Run, evaluate_keywords
-from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, ahead, judged
-from worker.evaluation.gold import Pair
-from worker.evaluation.masked_phrases import evaluate_masked, masked_cases
-from worker.evaluation.report import markdown
+from worker.evaluation.author_keywords import MethodRun, evaluate_keywords
+from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, check_goals, compare_with_baselines
+from worker.evaluation.gold import GoldPair
+from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
+from worker.evaluation.report import render_report
 
-RUNS = [Run("cda", "default"), Run("cda", "paper"), Run("containment", "default")]
+RUNS = [MethodRun("cda", "default"), MethodRun("cda", "paper"), MethodRun("containment", "default")]
 AGAINST = ("containment", "cda/paper")
 
 
 @pytest.fixture(scope="module")
-def page(local: Comparer, pairs: list[Pair]) -> str:
+def page(local: Comparer, pairs: list[GoldPair]) -> str:
     keywords = evaluate_keywords(local, INDEX, pairs, RUNS, resamples=5)
-    cases = masked_cases(local.engine.open(INDEX), 4, 1)
+    cases = draw_masked_cases(local.engine.open_reader(INDEX), 4, 1)
     masked = evaluate_masked(local, INDEX, cases, RUNS, seed=1)
-    return markdown(
+    return render_report(
         {
             "part": "report",
             "seed": 1,
             "keywords": {"papers": keywords},
             "random": {"papers": evaluate_keywords(local, INDEX, pairs[:3], RUNS, resamples=2)},
-            "ahead": {"papers": ahead(keywords)},
+            "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
-            "goals": judged(KEYWORD_GOALS, keywords, AGAINST) + judged(MASKED_GOALS, masked, AGAINST),
+            "goals": check_goals(KEYWORD_GOALS, keywords, AGAINST) + check_goals(MASKED_GOALS, masked, AGAINST),
         }
     )
 

@@ -8,18 +8,18 @@ import pytest
 
 from indexer.cli.main import run
 from indexer.errors import BadParameter
-from worker.evaluation.cli import runs_of
+from worker.evaluation.method_commands import plan_runs
 
 
 def test_a_parameter_is_varied_in_every_row_of_cda() -> None:
-    names = [one.name for one in runs_of(("cda",), (), [("lambda", [0, 0.1])])]
+    names = [one.name for one in plan_runs(("cda",), (), [("lambda", [0, 0.1])])]
     varied = [f"cda/{preset} lambda={value}" for preset in ("default", "paper") for value in (0, 0.1)]
     assert names == ["cda/default", "cda/paper", *varied, "containment"]
 
 
 def test_varying_what_is_not_measured_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadParameter, match="--vary"):
-        runs_of(("containment", "word_match"), (), [("lambda", [0])])
+        plan_runs(("containment", "word_match"), (), [("lambda", [0])])
     asked = ["masked", "--index", "papers", "--engine", str(tmp_path), "--method", "containment", "--vary", "lambda=0"]
     assert run(["evaluate", *asked]) == 2
     (told,) = capsys.readouterr().err.splitlines()

@@ -17,11 +17,11 @@ import pytest
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
-from tests.worker.jobs.doubles import PREFIX, VALKEY, count_name, counters, gate_name
+from tests.support.fake_comparer import PREFIX, VALKEY, count_name, counters, gate_name
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import JobLimits
-from worker.service.container import Service
-from worker.service.gateway import Desk
+from worker.service.container import ServiceContainer
+from worker.service.gateway import JobGateway
 
 TAG = "PHRASECOM_TEST_TAG"
 ROOT = Path(__file__).parents[3]
@@ -82,24 +82,24 @@ def _config(valkey_url: str, corpus: Path) -> WorkConfig:
         engine=str(corpus),
         redis_url=valkey_url,
         key_prefix=prefix,
-        comparer="tests.worker.jobs.doubles:Comparer",
-        soft_limit=180,
-        hard_limit=240,
-        reap_every=0.2,
-        limits=JobLimits(lease=3.0, resend=5.0, max_tries=3),
+        comparer="tests.support.fake_comparer:Comparer",
+        soft_limit_seconds=180,
+        hard_limit_seconds=240,
+        reap_interval=0.2,
+        limits=JobLimits(lease_seconds=3.0, resend_seconds=5.0, max_attempts=3),
     )
 
 
 @pytest.fixture
-def service(config: WorkConfig) -> Iterator[Service]:
-    service = Service(config)
+def service(config: WorkConfig) -> Iterator[ServiceContainer]:
+    service = ServiceContainer(config)
     yield service
     service.close()
 
 
 @pytest.fixture
-def desk(service: Service) -> Iterator[Desk]:
-    desk = Desk(service)
+def desk(service: ServiceContainer) -> Iterator[JobGateway]:
+    desk = JobGateway(service)
     yield desk
     desk.close()
 
@@ -136,7 +136,7 @@ def launch(
 ) -> subprocess.Popen[bytes]:
     """A worker process that is ready for work."""
     written = json.dumps(dataclasses.asdict(config))
-    command = [sys.executable, "-m", "tests.worker.jobs.run_worker", written, queues, str(concurrency)]
+    command = [sys.executable, "-m", "tests.support.run_worker", written, queues, str(concurrency)]
     with log.open("wb") as out:
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=out, stderr=out, env=os.environ | (environment or {}) | {"PYTHONPATH": "."}

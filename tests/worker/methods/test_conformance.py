@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.errors import BadParameter, UnknownMethod
-from tests.worker.methods.problems import problem_of, random_problem
-from worker.methods import METHODS, Problem, Ranked, Sorting, method
+from tests.support.problems import changed, problem_of, random_problem
+from worker.methods import METHODS, MethodResult, PairProblem, RankedList, get_method
 from worker.solver.parameters import DEFAULT, PAPER, Parameters
 
 NAMES = list(METHODS)
@@ -23,16 +23,16 @@ seeds = st.integers(0, 2**32 - 1)
 presets = st.sampled_from(sorted(STRICT))
 
 
-def lists(sorting: Sorting) -> tuple[Ranked, Ranked, Ranked]:
+def lists(sorting: MethodResult) -> tuple[RankedList, RankedList, RankedList]:
     return sorting.common, sorting.distinct_a, sorting.distinct_b
 
 
-def names(sorting: Sorting) -> tuple[list[str], list[str], list[str]]:
-    a, b, c = ([sorting.phrases[i] for i in one.index] for one in lists(sorting))
+def names(sorting: MethodResult) -> tuple[list[str], list[str], list[str]]:
+    a, b, c = ([sorting.phrases[i] for i in one.indices] for one in lists(sorting))
     return a, b, c
 
 
-def clear(sorting: Sorting) -> bool:
+def clear(sorting: MethodResult) -> bool:
     """No phrase sits on its cut."""
     return bool((np.abs(sorting.margin) > 1e-6).all())
 
@@ -43,26 +43,29 @@ class TestEveryMethod:
     @given(seed=seeds, preset=presets)
     def test_lists_are_disjoint_and_hold_candidates_of_their_side(self, name: str, seed: int, preset: str) -> None:
         problem = random_problem(seed, STRICT[preset])
-        found = method(name).sort(problem)
+        found = get_method(name).sort_phrases(problem)
         common, only_a, only_b = (set(one) for one in names(found))
         assert not common & only_a and not common & only_b and not only_a & only_b
-        assert [len(set(one.index.tolist())) for one in lists(found)] == [len(one) for one in lists(found)]
+        assert [len(set(one.indices.tolist())) for one in lists(found)] == [len(one) for one in lists(found)]
         if name in OWN_PHRASES:
-            assert only_a <= set(problem.tokens_a) and only_b <= set(problem.tokens_b)
+            assert only_a <= set(problem.a.tokens) and only_b <= set(problem.b.tokens)
             return
         assert found.phrases == problem.phrases
-        assert problem.candidates[found.common.index].all()
-        assert problem.in_a[found.distinct_a.index].all() and problem.in_b[found.distinct_b.index].all()
+        assert problem.is_candidate[found.common.indices].all()
+        assert (
+            problem.a.is_salient[found.distinct_a.indices].all()
+            and problem.b.is_salient[found.distinct_b.indices].all()
+        )
 
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_lists_are_ranked_best_first_with_finite_numbers(self, name: str, seed: int, preset: str) -> None:
-        found = method(name).sort(random_problem(seed, STRICT[preset]))
+        found = get_method(name).sort_phrases(random_problem(seed, STRICT[preset]))
         size = len(found.phrases)
         for one in lists(found):
-            assert one.index.shape == one.score.shape
-            assert (np.diff(one.score) <= 1e-8 * np.abs(one.score[:-1])).all()
-            assert np.isfinite(one.score).all()
+            assert one.indices.shape == one.scores.shape
+            assert (np.diff(one.scores) <= 1e-8 * np.abs(one.scores[:-1])).all()
+            assert np.isfinite(one.scores).all()
         for array in (found.relevance_a, found.relevance_b, found.margin):
             assert array.shape == (size,) and np.isfinite(array).all()
         assert (found.relevance_a >= 0).all() and (found.relevance_b >= 0).all()
@@ -70,17 +73,20 @@ class TestEveryMethod:
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_the_margin_says_what_is_common(self, name: str, seed: int, preset: str) -> None:
-        found = method(name).sort(random_problem(seed, STRICT[preset]))
-        chosen = np.isin(np.arange(len(found.phrases)), found.common.index)
+        found = get_method(name).sort_phrases(random_problem(seed, STRICT[preset]))
+        chosen = np.isin(np.arange(len(found.phrases)), found.common.indices)
         assert (found.margin[chosen] >= -1e-9).all()
-        others = np.concatenate([found.distinct_a.index, found.distinct_b.index])
+        others = np.concatenate([found.distinct_a.indices, found.distinct_b.indices])
         assert (found.margin[others] <= 1e-9).all()
 
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_swapping_the_sides_swaps_the_lists(self, name: str, seed: int, preset: str) -> None:
         problem = random_problem(seed, STRICT[preset])
-        one, other = method(name).sort(problem), method(name).sort(problem.swapped())
+        one, other = (
+            get_method(name).sort_phrases(problem),
+            get_method(name).sort_phrases(replace(problem, a=problem.b, b=problem.a)),
+        )
         if not clear(one):
             return
         (common, only_a, only_b), (common_2, only_a_2, only_b_2) = names(one), names(other)
@@ -91,9 +97,9 @@ class TestEveryMethod:
     @settings(max_examples=20, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_the_same_problem_gives_the_same_bytes(self, name: str, seed: int, preset: str) -> None:
-        runs = [method(name).sort(random_problem(seed, STRICT[preset])) for _ in range(2)]
+        runs = [get_method(name).sort_phrases(random_problem(seed, STRICT[preset])) for _ in range(2)]
         one, other = (
-            [a.tobytes() for r in lists(run) for a in (r.index, r.score)] + [run.margin.tobytes()] for run in runs
+            [a.tobytes() for r in lists(run) for a in (r.indices, r.scores)] + [run.margin.tobytes()] for run in runs
         )
         assert one == other
 
@@ -101,22 +107,22 @@ class TestEveryMethod:
     @given(seed=seeds)
     def test_the_order_of_the_candidates_does_not_matter(self, name: str, seed: int) -> None:
         problem = random_problem(seed, DEFAULT)
-        texts = [" ".join(words) for words in problem.texts]
+        texts = [" ".join(words) for words in problem.neighbour_texts]
         turned = problem_of(texts, list(problem.phrases)[::-1], parameters=DEFAULT)
-        one = method(name).sort(problem_of(texts, list(problem.phrases), parameters=DEFAULT))
+        one = get_method(name).sort_phrases(problem_of(texts, list(problem.phrases), parameters=DEFAULT))
         if clear(one):
-            assert names(one) == names(method(name).sort(turned))
+            assert names(one) == names(get_method(name).sort_phrases(turned))
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_a_text_compared_with_itself_has_nothing_distinct(self, name: str, parameters: Parameters) -> None:
         text = "web graph link analysis web graph page rank"
         problem = problem_of([text, text, "other words here"], ["web graph", "link analysis"], parameters=parameters)
-        found = method(name).sort(problem)
+        found = get_method(name).sort_phrases(problem)
         assert len(found.distinct_a) == len(found.distinct_b) == 0
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_without_candidates_the_lists_are_empty(self, name: str, parameters: Parameters) -> None:
-        found = method(name).sort(problem_of(["", "", "a b"], [], parameters=parameters))
+        found = get_method(name).sort_phrases(problem_of(["", "", "a b"], [], parameters=parameters))
         assert [len(one) for one in lists(found)] == [0, 0, 0]
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
@@ -124,40 +130,40 @@ class TestEveryMethod:
         problem = problem_of(
             ["web graph web graph", "", "x y"], ["web graph"], parameters=parameters.with_options(delta=0.0)
         )
-        found = method(name).sort(problem)
+        found = get_method(name).sort_phrases(problem)
         assert len(found.distinct_b) == 0
         if name != "cda_alter_mea":  # a sum is large where one side is
             assert len(found.common) == 0
 
     def test_it_is_found_by_its_name(self, name: str) -> None:
-        assert METHODS[name].name == name and method(name) is METHODS[name]
+        assert METHODS[name].name == name and get_method(name) is METHODS[name]
 
 
 @pytest.mark.parametrize("name", sorted(NEED_A_GRAPH))
 def test_a_method_that_needs_the_graph_says_so(name: str) -> None:
     with pytest.raises(BadParameter, match=f"{name} needs the phrase-document graph"):
-        method(name).sort(replace(random_problem(1), graph=None))
+        get_method(name).sort_phrases(replace(random_problem(1), graph=None))
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - NEED_A_GRAPH))
 def test_the_other_methods_work_without_one(name: str) -> None:
-    method(name).sort(replace(random_problem(1), graph=None))
+    get_method(name).sort_phrases(replace(random_problem(1), graph=None))
 
 
 def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(UnknownMethod, match=r"no method named 'magic'; choose one of word_match, .*containment"):
-        method("magic")
+        get_method("magic")
 
 
-def bad(**changes: object) -> Problem:
-    return replace(random_problem(1), **changes)  # type: ignore[arg-type]
+def bad(**changes: object) -> PairProblem:
+    return changed(random_problem(1), **changes)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"edge_a": np.array([1.0])}, r"edge_a has shape \(1,\), there are"),
-        ({"in_a": np.array([True])}, "in_a has shape"),
+        ({"bm25_a": np.array([1.0])}, r"bm25 has shape \(1,\), there are"),
+        ({"is_salient_a": np.array([True])}, "has shape"),
         ({"phrases": ["x", "x"]}, "given twice"),
     ],
 )
@@ -169,9 +175,9 @@ def test_arrays_that_do_not_fit_are_refused(changes: dict[str, object], message:
 def test_negative_and_infinite_numbers_are_refused_and_nan_salience_is_none() -> None:
     size = len(random_problem(1).phrases)
     for value in (-1.0, float("inf")):
-        with pytest.raises(ValueError, match="salience_a must be finite numbers of at least 0"):
+        with pytest.raises(ValueError, match="salience must be finite numbers of at least 0"):
             bad(salience_a=np.full(size, value))
-    assert (bad(salience_a=np.full(size, float("nan"))).salience_a == 0).all()
+    assert (bad(salience_a=np.full(size, float("nan"))).a.salience == 0).all()
 
 
 def test_a_graph_of_another_size_is_refused() -> None:

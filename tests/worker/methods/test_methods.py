@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.worker.methods.problems import problem_of
-from worker.methods import Problem, Ranked, Sorting, method
-from worker.methods.context_fuzzy import ContextFuzzy, contexts
-from worker.methods.log_evidence import JUST_BELOW
-from worker.methods.patent_com import chi_square
+from tests.support.problems import changed, problem_of
+from worker.methods import MethodResult, PairProblem, RankedList, get_method
+from worker.methods.context_fuzzy import ContextFuzzy, collect_context_words
+from worker.methods.log_evidence import MIN_DISTANCE_BELOW_CUT
+from worker.methods.patent_com import compute_chi_square
 from worker.methods.string_fuzzy import StringFuzzy
-from worker.methods.tfidf import Text, cosine
-from worker.methods.topic_label import first_order, pmi
+from worker.methods.tfidf import LemmaText, cosine_similarity
+from worker.methods.topic_label import compute_pmi, score_first_order
 from worker.solver.parameters import PAPER, Parameters
 
 # "page rank" stands in b only, but third documents join it with a's "web graph" and "link analysis"
@@ -33,18 +33,18 @@ NO_DELTA = PAPER.with_options(delta=0.0)
 LOGS = Parameters(lambda_=0.0, delta=0.0, kappa=1.0, threshold="log")
 
 
-def said(sorting: Sorting, ranked: Ranked) -> list[str]:
-    return [sorting.phrases[i] for i in ranked.index]
+def said(sorting: MethodResult, ranked: RankedList) -> list[str]:
+    return [sorting.phrases[i] for i in ranked.indices]
 
 
-def common(name: str, problem: Problem) -> list[str]:
-    found = method(name).sort(problem)
+def common(name: str, problem: PairProblem) -> list[str]:
+    found = get_method(name).sort_phrases(problem)
     return said(found, found.common)
 
 
 def test_containment_puts_in_common_what_stands_in_both_texts() -> None:
     problem = problem_of(["a b c", "b c d", "x"], ["a", "b c", "d"])
-    found = method("containment").sort(problem)
+    found = get_method("containment").sort_phrases(problem)
     assert (said(found, found.common), said(found, found.distinct_a), said(found, found.distinct_b)) == (
         ["b c"], ["a"], ["d"],
     )  # fmt: skip
@@ -52,14 +52,14 @@ def test_containment_puts_in_common_what_stands_in_both_texts() -> None:
 
 def test_containment_counts_a_phrase_that_is_salient_on_one_side_only() -> None:
     problem = problem_of(["a b", "b c", "x"], ["b"])
-    problem = replace(problem, in_b=np.array([False]))
+    problem = changed(problem, is_salient_b=np.array([False]))
     assert common("containment", problem) == ["b"]
     assert common("cda_no_graph", problem) == ["b"]
 
 
 def test_word_match_knows_single_words_where_the_others_know_phrases() -> None:
     problem = problem_of(["web graph mining", "web page mining", "x y", "z"], ["web graph", "web page"])
-    found = method("word_match").sort(problem)
+    found = get_method("word_match").sort_phrases(problem)
     assert said(found, found.common) == ["mining", "web"]
     assert said(found, found.distinct_a) == ["graph"] and said(found, found.distinct_b) == ["page"]
     assert common("containment", problem) == []
@@ -68,7 +68,7 @@ def test_word_match_knows_single_words_where_the_others_know_phrases() -> None:
 def test_word_match_keeps_twenty_words_by_tf_idf() -> None:
     rare = " ".join(f"r{i} r{i}" for i in range(20))
     problem = problem_of([f"{rare} shared", "shared other", "x", "y"], [])
-    found = method("word_match").sort(problem)
+    found = get_method("word_match").sort_phrases(problem)
     assert len(found.distinct_a) == 20 and len(found.common) == 0
 
 
@@ -82,21 +82,21 @@ def test_topic_label_prefers_the_phrase_that_keeps_the_texts_company() -> None:
         "misc item fish",
     ]
     problem = problem_of(texts, ["page rank", "misc item"])
-    found = method("topic_label").sort(problem)
+    found = get_method("topic_label").sort_phrases(problem)
     assert found.relevance_a[0] > found.relevance_a[1]
-    assert problem.occurs_a[0] == problem.occurs_a[1]  # counts alone cannot tell them apart
+    assert problem.a.count[0] == problem.a.count[1]  # counts alone cannot tell them apart
 
 
 def test_topic_label_scores_by_mutual_information() -> None:
-    texts = [Text(["w", "p"]), Text(["w", "p"]), Text(["q"]), Text(["q"])]
+    texts = [LemmaText(["w", "p"]), LemmaText(["w", "p"]), LemmaText(["q"]), LemmaText(["q"])]
     holders = np.array([True, True, False, False])
-    assert first_order(["w", "q"], texts, [holders]) == pytest.approx([0.5 * np.log(2)])
-    assert pmi(np.array([[True, False, False, False]]), ~holders) == pytest.approx([0.0])
+    assert score_first_order(["w", "q"], texts, [holders]) == pytest.approx([0.5 * np.log(2)])
+    assert compute_pmi(np.array([[True, False, False, False]]), ~holders) == pytest.approx([0.0])
 
 
 def test_topic_label_chooses_only_phrases_of_the_text() -> None:
     problem = problem_of(WEB, WEB_PHRASES)
-    found = method("topic_label").sort(problem)
+    found = get_method("topic_label").sort_phrases(problem)
     assert said(found, found.common) == []
     assert set(said(found, found.distinct_a)) == {"web graph", "link analysis", "hub"}
 
@@ -104,7 +104,7 @@ def test_topic_label_chooses_only_phrases_of_the_text() -> None:
 def test_patent_com_takes_a_shared_phrase_as_distinct_where_its_counts_tell_the_texts_apart() -> None:
     texts = ["graph " * 12 + "mining tool " * 2, "graph mining tool " * 2 + "other words " * 10, "x"]
     problem = problem_of(texts, ["graph", "mining"])
-    found = method("patent_com").sort(problem)
+    found = get_method("patent_com").sort_phrases(problem)
     assert said(found, found.common) == ["mining"] and said(found, found.distinct_a) == ["graph"]
     assert set(common("containment", problem)) == {"graph", "mining"}
 
@@ -112,13 +112,13 @@ def test_patent_com_takes_a_shared_phrase_as_distinct_where_its_counts_tell_the_
 def test_patent_com_uses_the_chi_square_of_the_two_by_two_table() -> None:
     problem = problem_of(["p p p q", "p q q q", "x"], ["p", "q"])
     # the table [[3, 1], [1, 3]]: 8 * (3*3 - 1*1)^2 / (4 * 4 * 4 * 4) = 2
-    assert chi_square(problem) == pytest.approx([2.0, -2.0])
+    assert compute_chi_square(problem) == pytest.approx([2.0, -2.0])
 
 
 def test_string_fuzzy_finds_a_phrase_whose_words_stand_apart() -> None:
     texts = ["web graph mining web graph", "graph of the web graph web pages"] + [f"filler{i}" for i in range(20)]
     problem = problem_of(texts, ["web graph", "mining"])
-    problem = replace(problem, occurs_b=np.zeros(2, dtype=np.int64), in_b=np.zeros(2, dtype=bool))
+    problem = changed(problem, count_b=np.zeros(2, dtype=np.int64), is_salient_b=np.zeros(2, dtype=bool))
     assert common("string_fuzzy", problem) == ["web graph"]
     assert common("containment", problem) == []
 
@@ -126,7 +126,9 @@ def test_string_fuzzy_finds_a_phrase_whose_words_stand_apart() -> None:
 def test_string_fuzzy_asks_for_more_than_its_threshold_on_both_sides() -> None:
     problem = problem_of(["a", "a", "x"], ["a"])
     for partial, expected in ((3.0, []), (3.1, ["a"])):
-        found = StringFuzzy().sort(replace(problem, partial_a=np.array([9.0]), partial_b=np.array([partial])))
+        found = StringFuzzy().sort_phrases(
+            changed(problem, word_bm25_a=np.array([9.0]), word_bm25_b=np.array([partial]))
+        )
         assert said(found, found.common) == expected
 
 
@@ -145,9 +147,9 @@ def test_context_fuzzy_finds_a_phrase_by_the_words_around_it() -> None:
 
 
 def test_context_fuzzy_reads_five_words_on_each_side() -> None:
-    text = Text([*"abcdefg", "x", *"hijklmn"])
-    assert contexts("x", [text], 5) == [*"cdefg", *"hijkl"]
-    assert contexts("absent", [text], 5) == []
+    text = LemmaText([*"abcdefg", "x", *"hijklmn"])
+    assert collect_context_words("x", [text], 5) == [*"cdefg", *"hijkl"]
+    assert collect_context_words("absent", [text], 5) == []
     assert ContextFuzzy().window == 10
 
 
@@ -161,26 +163,26 @@ def test_cda_in_the_papers_way_finds_it_as_well() -> None:
     assert "page rank" in common("cda", problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA))
 
 
-@pytest.mark.parametrize("evidence", ["worded", "topic"])
+@pytest.mark.parametrize("evidence", ["partial_match", "topic_cosine"])
 def test_wording_and_topics_raise_the_margin_of_a_phrase_the_other_text_lacks(evidence: str) -> None:
     plain = problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(word_weight=2.0, topic_weight=2.0))
     found = np.zeros(len(WEB_PHRASES))
     found[0] = 0.5
-    told = replace(plain, **{f"{evidence}_a": found, f"{evidence}_b": found})
-    change = method("cda").sort(told).margin - method("cda").sort(plain).margin
+    told = changed(plain, **{f"{evidence}_a": found, f"{evidence}_b": found})
+    change = get_method("cda").sort_phrases(told).margin - get_method("cda").sort_phrases(plain).margin
     assert change[0] > 0.2 and change[0] > change[1]
 
 
 def test_the_log_threshold_calls_the_rest_distinct_where_the_mean_threshold_drops_it() -> None:
-    logs = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(cut=50.0)))
-    means = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA))
+    logs = get_method("cda").sort_phrases(problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(cut=50.0)))
+    means = get_method("cda").sort_phrases(problem_of(WEB, WEB_PHRASES, parameters=NO_DELTA))
     assert len(logs.common) == 0
     assert len(logs.distinct_a) + len(logs.distinct_b) == len(WEB_PHRASES)
     assert len(means.common) + len(means.distinct_a) + len(means.distinct_b) < len(WEB_PHRASES)
 
 
 def test_the_paper_preset_notes_its_lambda_and_counts_its_steps() -> None:
-    found = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=PAPER))
+    found = get_method("cda").sort_phrases(problem_of(WEB, WEB_PHRASES, parameters=PAPER))
     assert len(found.notes) == 1 and "lambda 0.1" in found.notes[0]
     assert 0 < found.iterations < 50 and 0 < found.rounds < 5
 
@@ -188,11 +190,11 @@ def test_the_paper_preset_notes_its_lambda_and_counts_its_steps() -> None:
 def test_two_step_leaves_relevance_alone_where_the_joint_model_raises_what_it_selects() -> None:
     p = NO_DELTA.with_options(lambda_=1.0, kappa=1.0)
     problem = problem_of(WEB, WEB_PHRASES, parameters=p)
-    joint, apart = method("cda").sort(problem), method("cda_two_step").sort(problem)
-    chosen = joint.common.index
+    joint, apart = get_method("cda").sort_phrases(problem), get_method("cda_two_step").sort_phrases(problem)
+    chosen = joint.common.indices
     assert chosen.size
     assert (joint.relevance_a[chosen] > apart.relevance_a[chosen] * (1 + 1e-6)).all()
-    same = method("cda").sort(replace(problem, parameters=p.with_options(lambda_=0.0, tolerance=1e-14)))
+    same = get_method("cda").sort_phrases(replace(problem, parameters=p.with_options(lambda_=0.0, tolerance=1e-14)))
     assert np.allclose(same.relevance_a, apart.relevance_a) and np.allclose(same.margin, apart.margin, atol=1e-4)
 
 
@@ -200,7 +202,7 @@ def test_the_sum_lets_one_side_decide_where_the_product_asks_for_both() -> None:
     texts = ["alpha beta", "gamma beta", "delta x", "delta y", "alpha z", "beta q"]
     phrases = ["alpha", "beta", "gamma"]
     lopsided = problem_of(texts, phrases, parameters=NO_DELTA)
-    product, total = method("cda").sort(lopsided), method("cda_alter_mea").sort(lopsided)
+    product, total = get_method("cda").sort_phrases(lopsided), get_method("cda_alter_mea").sort_phrases(lopsided)
     assert said(product, product.common) == ["beta"]
     assert "gamma" in said(total, total.common)
 
@@ -212,27 +214,27 @@ def test_no_graph_needs_the_phrase_to_occur_where_two_step_does_not() -> None:
 
 
 def test_a_pair_stands_where_both_members_do() -> None:
-    text = Text("web page of the web graph".split())
-    assert text.spans("web page@@web graph") == [(0, 2), (4, 6)]
-    assert text.spans("web page@@link") == []
-    assert text.spans("web") == [(0, 1), (4, 5)]
+    text = LemmaText("web page of the web graph".split())
+    assert text.find_spans("web page@@web graph") == [(0, 2), (4, 6)]
+    assert text.find_spans("web page@@link") == []
+    assert text.find_spans("web") == [(0, 1), (4, 5)]
 
 
 def test_the_cosine_of_nothing_is_zero() -> None:
-    assert cosine({}, {"a": 1.0}) == 0.0
-    assert cosine({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 2.0}) == pytest.approx(1.0)
+    assert cosine_similarity({}, {"a": 1.0}) == 0.0
+    assert cosine_similarity({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 2.0}) == pytest.approx(1.0)
 
 
 def test_a_trace_of_relevance_is_none() -> None:
-    sorting = method("cda").sort(problem_of(WEB, WEB_PHRASES, parameters=LOGS))
+    sorting = get_method("cda").sort_phrases(problem_of(WEB, WEB_PHRASES, parameters=LOGS))
     margin = dict(zip(sorting.phrases, sorting.margin, strict=True))
     assert margin["hub"] < -3 < margin["crawl"], "a ten-thousandth of what every document would get"
 
 
 def test_what_many_documents_hold_is_sooner_what_both_texts_are_about() -> None:
     problem = problem_of(WEB, WEB_PHRASES, parameters=LOGS.with_options(base_weight=0.5))
-    often = replace(problem, frequency=problem.frequency * np.array([9, 1, 1, 1, 1]))
-    change = method("cda").sort(often).margin - method("cda").sort(problem).margin
+    often = replace(problem, document_frequency=problem.document_frequency * np.array([9, 1, 1, 1, 1]))
+    change = get_method("cda").sort_phrases(often).margin - get_method("cda").sort_phrases(problem).margin
     assert change[0] == pytest.approx(0.5 * np.log(9)) and not change[1:].any()
 
 
@@ -240,11 +242,11 @@ def test_a_piece_of_an_implied_phrase_is_not_said_to_set_a_side_apart() -> None:
     problem = problem_of(
         ["big dog run", "cat run", "big dog cat", "dog run"], ["big dog", "dog", "cat"], parameters=LOGS
     )
-    sorting = method("cda").sort(
-        replace(problem, worded_b=np.array([1.0, 0.0, 1.0]), topic_b=np.array([1.0, -1.0, 0.0]))
+    sorting = get_method("cda").sort_phrases(
+        changed(problem, partial_match_b=np.array([1.0, 0.0, 1.0]), topic_cosine_b=np.array([1.0, -1.0, 0.0]))
     )
-    assert sorting.phrases[int(sorting.common.index[0])] == "big dog"
-    assert [sorting.phrases[i] for i in sorting.distinct_a.index] == ["dog"] and sorting.distinct_a.filling == 0
+    assert sorting.phrases[int(sorting.common.indices[0])] == "big dog"
+    assert [sorting.phrases[i] for i in sorting.distinct_a.indices] == ["dog"] and sorting.distinct_a.fillers == 0
 
 
 def test_what_no_third_document_holds_is_not_implied() -> None:
@@ -252,10 +254,10 @@ def test_what_no_third_document_holds_is_not_implied() -> None:
     phrases = ["web graph", "lone star", "crawl"]
     held = problem_of(texts, phrases, parameters=LOGS)
     alone = problem_of([*texts[:3], *texts[4:]], phrases, parameters=LOGS)
-    near = {"topic_b": np.ones(3), "parameters": replace(LOGS, topic_weight=9.0)}
-    margins = [method("cda").sort(replace(problem, **near)).margin[1] for problem in (held, alone)]
-    assert margins[0] > 0 > margins[1] == pytest.approx(-JUST_BELOW), "whatever else speaks for it"
-    worded = replace(alone, worded_b=np.ones(3), **near)
-    assert method("cda").sort(worded).margin[1] > 0, "but for other words for the same thing"
-    weak = method("cda").sort(replace(alone, parameters=replace(LOGS, cut=9.0))).margin[1]
-    assert weak < -JUST_BELOW, "its evidence still ranks it"
+    near = {"topic_cosine_b": np.ones(3), "parameters": replace(LOGS, topic_weight=9.0)}
+    margins = [get_method("cda").sort_phrases(changed(problem, **near)).margin[1] for problem in (held, alone)]
+    assert margins[0] > 0 > margins[1] == pytest.approx(-MIN_DISTANCE_BELOW_CUT), "whatever else speaks for it"
+    worded = changed(alone, partial_match_b=np.ones(3), **near)
+    assert get_method("cda").sort_phrases(worded).margin[1] > 0, "but for other words for the same thing"
+    weak = get_method("cda").sort_phrases(replace(alone, parameters=replace(LOGS, cut=9.0))).margin[1]
+    assert weak < -MIN_DISTANCE_BELOW_CUT, "its evidence still ranks it"

@@ -1,1 +1,1 @@
-"""The words of one side: encoding, counting, partial matching, spans."""
+"""The words of a side: encoding, counting, partial matching, spans."""

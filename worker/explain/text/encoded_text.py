@@ -1,4 +1,4 @@
-"""The words of a side as numbers."""
+"""The words of a side as ids of the model's vocabulary."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.shelf import Words
+from indexer.engines.lazy_documents import EncodedLines
 from indexer.model.phrase_model import PhraseModel
 
-MANY = 5000
-"""From so many words on numbers are faster than the words as they stand."""
+MIN_WORDS_FOR_ID_SEARCH = 5000
+"""From this many words on, ids are searched faster than strings."""
 
 
-class Coded:
-    """Words of some documents: numbered as in the model, those it has never seen after them."""
+class EncodedText:
+    """The words of some documents with their ids: those of the model, then new ones for words it does not know."""
 
     def __init__(self, tokens: Sequence[str], model: PhraseModel) -> None:
         """``tokens``: the tokens string of each document."""
         self.tokens = tokens
         self._model = model
-        self._unseen: dict[str, int] = {}
+        self._unknown_words: dict[str, int] = {}
 
     @cached_property
     def _texts(self) -> list[list[str]]:
@@ -33,7 +33,7 @@ class Coded:
 
     @cached_property
     def words(self) -> Sequence[str]:
-        """One after another."""
+        """The words of all documents, one document after another."""
         return self._texts[0] if len(self._texts) == 1 else list(chain.from_iterable(self._texts))
 
     @cached_property
@@ -42,97 +42,96 @@ class Coded:
         return np.array(list(map(len, self._texts)), dtype=np.int64)
 
     @cached_property
-    def size(self) -> int:
-        """How many words there are."""
+    def word_count(self) -> int:
+        """Words of all documents."""
         return int(self.lengths.sum())
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
-        """Of each word, shape (words,)."""
-        known, first = self._model.word_ids, len(self._model.words)
-        numbers = np.fromiter(map(known.get, self.words, repeat(-1)), dtype=np.int64, count=len(self.words))
-        for at in np.flatnonzero(numbers < 0).tolist():
-            numbers[at] = first + self._unseen.setdefault(self.words[at], len(self._unseen))
-        return numbers
+    def word_ids(self) -> NDArray[np.int64]:
+        """Id of each word, shape (words,)."""
+        known_ids, first_new = self._model.word_ids, len(self._model.words)
+        ids = np.fromiter(map(known_ids.get, self.words, repeat(-1)), dtype=np.int64, count=len(self.words))
+        for i in np.flatnonzero(ids < 0).tolist():
+            ids[i] = first_new + self._unknown_words.setdefault(self.words[i], len(self._unknown_words))
+        return ids
 
-    def number(self, word: str) -> int:
-        """Of a word that is among these."""
-        known = self._model.word_ids.get(word)
-        return len(self._model.words) + self._unseen[word] if known is None else known
+    def get_word_id(self, word: str) -> int:
+        """Return the id of a word that occurs in the text."""
+        known_id = self._model.word_ids.get(word)
+        return len(self._model.words) + self._unknown_words[word] if known_id is None else known_id
 
     @cached_property
-    def counts(self) -> Mapping[str, int]:
-        """How often each word occurs."""
-        if self.size < MANY:
+    def word_counts(self) -> Mapping[str, int]:
+        """Occurrences of each word."""
+        if self.word_count < MIN_WORDS_FOR_ID_SEARCH:
             return Counter(self.words)
-        counts = np.bincount(self.numbers)
-        held = np.flatnonzero(counts)
-        known = len(self._model.words)
-        names = list(map(self._model.words.__getitem__, held[held < known].tolist()))
-        return dict(zip([*names, *self._unseen], counts[held].tolist(), strict=True))
+        counts = np.bincount(self.word_ids)
+        ids = np.flatnonzero(counts)
+        known_words = list(map(self._model.words.__getitem__, ids[ids < len(self._model.words)].tolist()))
+        return dict(zip([*known_words, *self._unknown_words], counts[ids].tolist(), strict=True))
 
     @cached_property
-    def gaps(self) -> NDArray[np.bool_] | None:
+    def line_ends(self) -> NDArray[np.bool_] | None:
         """Whether a line ends after each word but the last, shape (words - 1,).
 
-        None where something else than one space or line end stands between words.
+        None if words are separated by anything but one space or one line end.
         """
         text = "\n".join(filter(None, self.tokens))
-        letters = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-        between = letters[letters <= ord(" ")]
-        ends = between == ord("\n")
-        plain = len(between) + 1 == len(self.words) and bool((ends | (between == ord(" "))).all())
-        return ends if plain else None
+        characters = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        separators = characters[characters <= ord(" ")]
+        ends = separators == ord("\n")
+        is_plain = len(separators) + 1 == len(self.words) and bool((ends | (separators == ord(" "))).all())
+        return ends if is_plain else None
 
     @cached_property
-    def lined(self) -> NDArray[np.int64] | None:
-        """Numbers of the words, -1 at the end of each line; None where ``gaps`` is."""
-        return None if self.gaps is None else np.insert(self.numbers, np.flatnonzero(self.gaps) + 1, -1)
+    def ids_by_line(self) -> NDArray[np.int64] | None:
+        """Ids of the words with a -1 after each line; None if ``line_ends`` is."""
+        return None if self.line_ends is None else np.insert(self.word_ids, np.flatnonzero(self.line_ends) + 1, -1)
 
 
-class Numbered(Coded):
-    """The same of documents whose words an engine keeps as numbers: nothing needs to be split or looked up."""
+class PreencodedText(EncodedText):
+    """Encoded text of documents whose word ids the engine stores: nothing is split or looked up."""
 
-    def __init__(self, tokens: Sequence[str], model: PhraseModel, known: Words) -> None:
+    def __init__(self, tokens: Sequence[str], model: PhraseModel, lines: EncodedLines) -> None:
         super().__init__(tokens, model)
-        self._known = known
+        self._lines = lines
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
-        return self._known.lined[self._known.lined >= 0]
+    def word_ids(self) -> NDArray[np.int64]:
+        return self._lines.word_ids[self._lines.word_ids >= 0]
 
     @property
     def words(self) -> Sequence[str]:
-        return Spelled(self.numbers, self._model.words)
+        return LazyWords(self.word_ids, self._model.words)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        return self._known.lengths
+        return self._lines.word_counts
 
     @property
-    def lined(self) -> NDArray[np.int64]:
-        return self._known.lined
+    def ids_by_line(self) -> NDArray[np.int64]:
+        return self._lines.word_ids
 
 
-class Spelled(Sequence[str]):
-    """Words that stay numbers until somebody reads them: few methods do."""
+class LazyWords(Sequence[str]):
+    """Words kept as ids until one is read, as only a few methods read them; then all are decoded at once."""
 
-    def __init__(self, numbers: NDArray[np.int64], names: Sequence[str]) -> None:
-        self._numbers, self._names = numbers, names
+    def __init__(self, word_ids: NDArray[np.int64], vocabulary: Sequence[str]) -> None:
+        self._word_ids, self._vocabulary = word_ids, vocabulary
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._word_ids)
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        return self._spelled[at]
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._decoded[index]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._spelled)
+        return iter(self._decoded)
 
     @cached_property
-    def _spelled(self) -> list[str]:
-        return list(map(self._names.__getitem__, self._numbers.tolist()))
+    def _decoded(self) -> list[str]:
+        return list(map(self._vocabulary.__getitem__, self._word_ids.tolist()))

@@ -1,6 +1,6 @@
-"""How often words follow each other in some texts: by substrings of a few, by numbers of very many.
+"""Counting word sequences in texts: as substrings of short texts, by word ids in long ones.
 
-A phrase does not run over the end of a line, nor from one text into the next.
+A sequence does not continue over the end of a line, nor from one text into the next.
 """
 
 from __future__ import annotations
@@ -12,83 +12,89 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.explain.text.encoded_text import MANY, Coded
+from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText
 
 
-class Sequences(Protocol):
+class NgramCounter(Protocol):
+    """Counts sequences of two or more words."""
+
     def count(self, words: Sequence[str]) -> int:
-        """Occurrences of two or more words in a row, overlapping ones included."""
+        """Return how often the words occur in a row, overlapping occurrences included."""
 
-    def holds(self, words: Sequence[str]) -> bool:
-        """Whether there are any."""
-
-
-def sequences(coded: Coded) -> Sequences:
-    return InNumbers(coded) if coded.size >= MANY and coded.lined is not None else InText(coded.tokens)
+    def contains(self, words: Sequence[str]) -> bool:
+        """Return whether the words occur in a row."""
 
 
-class InText:
+def make_ngram_counter(encoded_text: EncodedText) -> NgramCounter:
+    """Return the faster counter for a text of this size."""
+    if encoded_text.word_count >= MIN_WORDS_FOR_ID_SEARCH and encoded_text.ids_by_line is not None:
+        return WordIdCounter(encoded_text)
+    return SubstringCounter(encoded_text.tokens)
+
+
+class SubstringCounter:
+    """Counts substrings of the padded tokens."""
+
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = tokens
 
     def count(self, words: Sequence[str]) -> int:
-        wanted = f" {'  '.join(words)} "
+        sequence = f" {'  '.join(words)} "
         if words[0] not in words[1:]:
-            return self._padded.count(wanted)
-        found, at = 0, self._padded.find(wanted)  # may overlap itself, which a plain count does not see
-        while at >= 0:
-            found, at = found + 1, self._padded.find(wanted, at + 1)
-        return found
+            return self._padded.count(sequence)
+        count, start = 0, self._padded.find(sequence)  # it may overlap itself, which str.count does not see
+        while start >= 0:
+            count, start = count + 1, self._padded.find(sequence, start + 1)
+        return count
 
-    def holds(self, words: Sequence[str]) -> bool:
+    def contains(self, words: Sequence[str]) -> bool:
         return f" {'  '.join(words)} " in self._padded
 
     @cached_property
     def _padded(self) -> str:
-        return padded(self._tokens)
+        return pad_tokens(self._tokens)
 
 
-def padded(tokens: Sequence[str]) -> str:
-    """All tokens and ends of lines, each between two spaces: a phrase is found by a plain substring count."""
+def pad_tokens(tokens: Sequence[str]) -> str:
+    """Join all tokens and line ends, each between two spaces, so that a phrase can be counted as a substring."""
     lines = "\n".join(tokens).replace("\n", " \n ")
     return f" {lines.replace(' ', '  ')} "
 
 
-class InNumbers:
-    """Goes only to the places of a phrase's rarest word."""
+class WordIdCounter:
+    """Counts by word ids, looking only at the positions of a sequence's rarest word."""
 
-    def __init__(self, coded: Coded) -> None:
-        assert coded.lined is not None
-        self._number = coded.number
-        self._codes = coded.lined
-        """Numbers of the words, -1 at the end of each line."""
-        self._places, self._starts = _by_number(self._codes)
+    def __init__(self, encoded_text: EncodedText) -> None:
+        assert encoded_text.ids_by_line is not None
+        self._get_word_id = encoded_text.get_word_id
+        self._ids_by_line = encoded_text.ids_by_line
+        self._positions, self._starts = _group_positions(self._ids_by_line)
 
     def count(self, words: Sequence[str]) -> int:
-        return len(self._found(words))
+        return len(self._find_starts(words))
 
-    def holds(self, words: Sequence[str]) -> bool:
-        return len(self._found(words)) > 0
+    def contains(self, words: Sequence[str]) -> bool:
+        return len(self._find_starts(words)) > 0
 
-    def _found(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Where the sequence begins."""
-        numbers = [self._number(word) for word in words]
-        spans = [(self._starts[n + 1], self._starts[n + 2]) for n in numbers]
-        rarest = min(range(len(words)), key=lambda at: spans[at][1] - spans[at][0])
-        begins = self._places[slice(*spans[rarest])] - rarest
-        begins = begins[(begins >= 0) & (begins <= len(self._codes) - len(words))]
-        for at, number in enumerate(numbers):
-            if at != rarest:
-                begins = begins[self._codes[begins + at] == number]
-        return begins
+    def _find_starts(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """Return the positions in ``ids_by_line`` where the sequence starts."""
+        word_ids = [self._get_word_id(word) for word in words]
+        ranges = [(self._starts[id + 1], self._starts[id + 2]) for id in word_ids]
+        rarest = min(range(len(words)), key=lambda i: ranges[i][1] - ranges[i][0])
+        starts = self._positions[slice(*ranges[rarest])] - rarest
+        starts = starts[(starts >= 0) & (starts <= len(self._ids_by_line) - len(words))]
+        for i, id in enumerate(word_ids):
+            if i != rarest:
+                starts = starts[self._ids_by_line[starts + i] == id]
+        return starts
 
 
-def _by_number(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of each number from -1 on, ascending, and where those of each begin."""
+def _group_positions(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of all ids, grouped by id from -1 on and ascending, and where each group starts."""
     from scipy.sparse import csr_array
 
-    # a sparse matrix of one row, turned round: sorts by counting
-    size = len(codes)
-    row = csr_array((np.arange(size), codes + 1, np.array([0, size])), shape=(1, int(codes.max(initial=-1)) + 2))
-    turned = row.tocsc()
-    return turned.data, turned.indptr.astype(np.int64)
+    # transposing a sparse matrix of one row is a counting sort
+    size = len(ids)
+    row = csr_array((np.arange(size), ids + 1, np.array([0, size])), shape=(1, int(ids.max(initial=-1)) + 2))
+    transposed = row.tocsc()
+    return transposed.data, transposed.indptr.astype(np.int64)

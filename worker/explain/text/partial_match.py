@@ -1,10 +1,10 @@
-"""How much of a phrase a text holds when it does not hold the phrase itself.
+"""How far a text contains a phrase: occurrences, BM25 of its words, or a partial match in other words.
 
-Worth is a share of the phrase's words, each weighed by its rarity (idf):
+A partial match is the share of the phrase's words that the text contains, each weighted by its rarity (idf):
 
-* the word itself counts whole, and so does a part that is written together or apart
-  ("meta learning" in "metalearning") or stands for the phrase ("RL" in "reinforcement learning");
-* a word of the same family ("personalise", "personalisation") counts ``FAMILY``.
+* a word that occurs counts 1, and so does a part that is written together or apart ("meta learning" in
+  "metalearning") or that an acronym stands for ("RL" for "reinforcement learning");
+* a word of the same family ("personalise", "personalisation") counts ``FAMILY_WEIGHT``.
 """
 
 from __future__ import annotations
@@ -17,232 +17,195 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.documents import PAIR
-from indexer.model.bm25 import phrase_words, saturation
+from indexer.documents import PAIR_SEPARATOR
+from indexer.model.bm25 import split_phrase_words, tf_saturation
 from indexer.model.phrase_model import PhraseModel
-from indexer.text.tokenizer import PAIR_WINDOW
-from worker.explain.text.encoded_text import Coded
-from worker.explain.text.ngram_counts import Sequences, sequences
+from indexer.text.phrase_search import find_phrase_pair
+from worker.explain.text.encoded_text import EncodedText
+from worker.explain.text.ngram_counts import NgramCounter, make_ngram_counter
 
-FAMILY = 0.8
-"""What a word of the same family is worth."""
-STEM = 4
-"""Words of a family share at least this many first letters (one more where neither begins with the other) ..."""
-_SHARED = 0.6
-"""... and this share of the longer one."""
+FAMILY_WEIGHT = 0.8
+"""Match of a word of which only another word of the same family occurs."""
+MIN_STEM_LENGTH = 4
+"""Letters that words of a family share at their beginning; one more unless one word is the beginning of the other."""
+_MIN_STEM_SHARE = 0.6
+"""Share of the longer of two words of a family that they have in common."""
 
 
-class Wording:
-    """The words of one side, open to questions about phrases."""
+class SideText:
+    """The words of one side: whether, how often and how far they contain a phrase.
 
-    def __init__(self, coded: Coded, model: PhraseModel) -> None:
-        """``coded``: the words of the side's documents."""
-        self._coded = coded
+    Results are cached per phrase and word, as the hits of a page share many of them.
+    """
+
+    def __init__(self, encoded_text: EncodedText, model: PhraseModel) -> None:
+        self._encoded_text = encoded_text
         self._model = model
         self._acronyms = model.acronyms
-        self._counts: dict[str, int] = {}
-        self._held: dict[str, bool] = {}
-        self._partials: dict[str, float] = {}
-        self._worths: dict[str, float] = {}
-        self.words = coded.counts
-        self._vocabulary = frozenset(self.words)
+        self._phrase_counts: dict[str, int] = {}
+        self._contained: dict[str, bool] = {}
+        self._phrase_matches: dict[str, float] = {}
+        self._word_matches: dict[str, float] = {}
+        self.word_counts = encoded_text.word_counts
+        self._vocabulary = frozenset(self.word_counts)
 
     def count(self, phrase: str) -> int:
-        """How often the phrase's token sequence occurs, nested and overlapping occurrences included."""
-        known = self._counts.get(phrase)
-        if known is None:
-            known = self._counts[phrase] = self._count(phrase)
-        return known
+        """Return how often the phrase's token sequence occurs, nested and overlapping occurrences included."""
+        count = self._phrase_counts.get(phrase)
+        if count is None:
+            count = self._phrase_counts[phrase] = self._count_occurrences(phrase)
+        return count
 
-    def _count(self, phrase: str) -> int:
-        if PAIR in phrase:
-            return sum(len(spots) for spots in (pair_positions(phrase, tokens) for tokens in self._coded.tokens))
+    def _count_occurrences(self, phrase: str) -> int:
+        if PAIR_SEPARATOR in phrase:
+            return sum(len(find_phrase_pair(phrase, tokens)) for tokens in self._encoded_text.tokens)
         words = phrase.split()
         if not self._vocabulary.issuperset(words):
             return 0
-        return self.words[phrase] if len(words) == 1 else self._sequences.count(words)
+        return self.word_counts[phrase] if len(words) == 1 else self._ngrams.count(words)
 
-    def holds(self, phrase: str) -> bool:
-        """Whether it occurs at all: of a large set that is told long before it is counted."""
-        known = self._held.get(phrase)
-        if known is None:
-            known = self._held[phrase] = self._holds(phrase)
-        return known
+    def contains(self, phrase: str) -> bool:
+        """Return whether the phrase occurs, which in a large set is found much faster than how often."""
+        is_contained = self._contained.get(phrase)
+        if is_contained is None:
+            is_contained = self._contained[phrase] = self._find_phrase(phrase)
+        return is_contained
 
-    def _holds(self, phrase: str) -> bool:
-        if PAIR in phrase:
+    def _find_phrase(self, phrase: str) -> bool:
+        if PAIR_SEPARATOR in phrase:
             return self.count(phrase) > 0
         words = phrase.split()
         if len(words) < 2 or not self._vocabulary.issuperset(words):
             return phrase in self._vocabulary
-        return self._sequences.holds(words)
+        return self._ngrams.contains(words)
 
-    def partial(self, phrases: Sequence[str]) -> NDArray[np.float64]:
-        """The worth of each phrase here, in [0, 1], shape (phrases,); remembered, as the hits of a page share many."""
-        new = [phrase for phrase in phrases if phrase not in self._partials]
+    def match_partially(self, phrases: Sequence[str]) -> NDArray[np.float64]:
+        """Return the partial match of each phrase, in [0, 1], shape (phrases,)."""
+        new = [phrase for phrase in phrases if phrase not in self._phrase_matches]
         if new:
-            self._partials.update(zip(new, self._worth(new), strict=True))
-        return np.array([self._partials[phrase] for phrase in phrases], dtype=np.float64)
+            self._phrase_matches.update(zip(new, self._match_phrases(new), strict=True))
+        return np.array([self._phrase_matches[phrase] for phrase in phrases], dtype=np.float64)
 
-    def _worth(self, phrases: Sequence[str]) -> list[float]:
-        words = [phrase_words(phrase) for phrase in phrases]
-        known, unseen = self._model.word_ids, len(self._model.words)
-        numbers = np.array([known.get(word, unseen) for own in words for word in own], dtype=np.int64)
-        rarity = iter(self._model.word_idf[numbers].tolist())
-        return [self._partial(own, list(islice(rarity, len(own)))) for own in words]
+    def _match_phrases(self, phrases: Sequence[str]) -> list[float]:
+        words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
+        idf = iter(self._get_idf([word for words in words_by_phrase for word in words]).tolist())
+        return [self._match_words(words, list(islice(idf, len(words)))) for words in words_by_phrase]
 
-    def holds_any_word(self, phrase: str) -> bool:
-        return not self._vocabulary.isdisjoint(phrase_words(phrase))
+    def _get_idf(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Return the rarity of each word, shape (words,)."""
+        known_ids, unknown_id = self._model.word_ids, len(self._model.words)
+        return self._model.word_idf[np.array([known_ids.get(word, unknown_id) for word in words], dtype=np.int64)]
 
-    def weights(self, phrases: Iterable[str]) -> NDArray[np.float64]:
-        """BM25 of each phrase's words against the side as one text, whether or not it occurs; shape (phrases,)."""
-        words = [phrase_words(phrase) for phrase in phrases]
-        weights = self._word_weights(set(chain.from_iterable(words)))
-        return np.array([sum([weights.get(word, 0.0) for word in own]) for own in words], dtype=np.float64)
+    def contains_any_word(self, phrase: str) -> bool:
+        return not self._vocabulary.isdisjoint(split_phrase_words(phrase))
 
-    def _word_weights(self, words: Iterable[str]) -> dict[str, float]:
-        """BM25 of those of the words that stand here."""
-        known, unseen = self._model.word_ids, len(self._model.words)
-        held = [word for word in words if word in self._vocabulary]
-        rarity = self._model.word_idf[np.array([known.get(word, unseen) for word in held], dtype=np.int64)]
-        counts, length = [self.words[word] for word in held], self._coded.size
-        weights = rarity * saturation(counts, length, self._model.average_length)
-        return dict(zip(held, weights.tolist(), strict=True))
+    def compute_word_bm25(self, phrases: Iterable[str]) -> NDArray[np.float64]:
+        """Return the summed BM25 of each phrase's words against the side as one text, shape (phrases,).
+
+        The words count whether or not the phrase itself occurs.
+        """
+        words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
+        weights = self._weigh_words(set(chain.from_iterable(words_by_phrase)))
+        sums = [sum([weights.get(word, 0.0) for word in words]) for words in words_by_phrase]
+        return np.array(sums, dtype=np.float64)
+
+    def _weigh_words(self, words: Iterable[str]) -> dict[str, float]:
+        """Return the BM25 of those words that occur."""
+        present = [word for word in words if word in self._vocabulary]
+        counts = [self.word_counts[word] for word in present]
+        saturation = tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
+        return dict(zip(present, (self._get_idf(present) * saturation).tolist(), strict=True))
 
     @cached_property
-    def _sequences(self) -> Sequences:
-        return sequences(self._coded)
+    def _ngrams(self) -> NgramCounter:
+        return make_ngram_counter(self._encoded_text)
 
-    def _partial(self, words: list[str], rarity: list[float]) -> float:
-        if self._holds_otherwise(words):
+    def _match_words(self, words: list[str], idf: list[float]) -> float:
+        """Return the partial match of a phrase of these words with these rarities."""
+        if self._contains_variant(words):
             return 1.0
-        standing = self._covered_by_acronyms(words)
-        found = [1.0 if at in standing else self._word(word) for at, word in enumerate(words)]
-        if not any(found):  # as most phrases of a hit are to a query
+        covered = self._find_acronym_positions(words)
+        matches = [1.0 if i in covered else self._match_word(word) for i, word in enumerate(words)]
+        if not any(matches):  # the usual case for a phrase of a hit and a query
             return 0.0
-        total = sum(rarity)
-        return sum(r * worth for r, worth in zip(rarity, found, strict=True)) / total if total > 0 else 0.0
+        total = sum(idf)
+        return sum(r * match for r, match in zip(idf, matches, strict=True)) / total if total > 0 else 0.0
 
-    def _word(self, word: str) -> float:
-        """The worth of one word; remembered, as the hits of a page ask for the same ones."""
-        worth = self._worths.get(word)
-        if worth is None:
-            worth = self._worths[word] = 1.0 if word in self._vocabulary else FAMILY if self._has_family(word) else 0.0
-        return worth
+    def _match_word(self, word: str) -> float:
+        match = self._word_matches.get(word)
+        if match is None:
+            match = 1.0 if word in self._vocabulary else FAMILY_WEIGHT if self._has_related_word(word) else 0.0
+            self._word_matches[word] = match
+        return match
 
-    def _has_family(self, word: str) -> bool:
-        return len(word) >= STEM and any(related(word, other) for other in self._families.get(word[:STEM], ()))
-
-    def _holds_otherwise(self, words: list[str]) -> bool:
-        """Written together or apart, or by its acronym, or as the acronym of what stands here."""
-        if self._holds_joined("".join(words), apart=3):
-            return True
-        if len(words) == 1 and any(map(self.holds, self._acronyms.get(words[0], ()))):
-            return True
-        return " ".join(words) in self._stood_for
-
-    def _holds_joined(self, letters: str, apart: int, before: str = "") -> bool:
-        """Whether ``letters`` stand here as one word, or as up to ``apart`` neighbours."""
-        if letters[:2] not in self._beginnings and letters[:1] not in self._vocabulary:
+    def _has_related_word(self, word: str) -> bool:
+        if len(word) < MIN_STEM_LENGTH:
             return False
-        if letters in self._vocabulary and (not before or self.holds(f"{before} {letters}")):
+        return any(is_same_family(word, other) for other in self._words_by_stem.get(word[:MIN_STEM_LENGTH], ()))
+
+    def _contains_variant(self, words: list[str]) -> bool:
+        """Return whether the words occur together or apart, as their acronym, or as the long form of an acronym."""
+        if self._contains_joined("".join(words), max_parts=3):
             return True
-        if apart < 2:
+        if len(words) == 1 and any(map(self.contains, self._acronyms.get(words[0], ()))):
+            return True
+        return " ".join(words) in self._long_forms
+
+    def _contains_joined(self, letters: str, max_parts: int, before: str = "") -> bool:
+        """Return whether ``letters`` occur as one word or as up to ``max_parts`` adjacent ones, after ``before``."""
+        if letters[:2] not in self._word_beginnings and letters[:1] not in self._vocabulary:
             return False
-        held = self._vocabulary
+        if letters in self._vocabulary and (not before or self.contains(f"{before} {letters}")):
+            return True
+        if max_parts < 2:
+            return False
         for end in range(1, len(letters)):
             head = letters[:end]
-            if head in held and self._holds_joined(letters[end:], apart - 1, f"{before} {head}".lstrip()):
-                return True
+            if head in self._vocabulary:
+                words_before = f"{before} {head}".lstrip()
+                if self._contains_joined(letters[end:], max_parts - 1, words_before):
+                    return True
         return False
 
-    def _covered_by_acronyms(self, words: list[str]) -> set[int]:
-        """Positions of words that an acronym of this side stands for, or whose long form stands here."""
+    def _find_acronym_positions(self, words: list[str]) -> set[int]:
+        """Return positions of words that an acronym in the text stands for, or whose long form occurs in it."""
         covered: set[int] = set()
         for start, word in enumerate(words):
-            if word in self._acronyms and any(map(self.holds, self._acronyms[word])):
+            if word in self._acronyms and any(map(self.contains, self._acronyms[word])):
                 covered.add(start)
-            if self._stood_for:
+            if self._long_forms:
                 for end in range(start + 2, len(words) + 1):
-                    if " ".join(words[start:end]) in self._stood_for:
+                    if " ".join(words[start:end]) in self._long_forms:
                         covered.update(range(start, end))
         return covered
 
     @cached_property
-    def _stood_for(self) -> frozenset[str]:
-        """Long forms of the acronyms that stand here: most sides have few, or none."""
-        held = self._acronyms.keys() & self._vocabulary
-        return frozenset([long.replace("\n", " ") for short in held for long in self._acronyms[short]])
+    def _long_forms(self) -> frozenset[str]:
+        """Long forms of the acronyms in the text; most sides have few or none."""
+        acronyms = self._acronyms.keys() & self._vocabulary
+        return frozenset([long.replace("\n", " ") for short in acronyms for long in self._acronyms[short]])
 
     @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        return frozenset([word[:2] for word in self.words])
+    def _word_beginnings(self) -> frozenset[str]:
+        """The first two letters of every word."""
+        return frozenset([word[:2] for word in self.word_counts])
 
     @cached_property
-    def _families(self) -> dict[str, list[str]]:
-        families: defaultdict[str, list[str]] = defaultdict(list)
-        for word in self.words:
-            if len(word) >= STEM:
-                families[word[:STEM]].append(word)
-        return families
+    def _words_by_stem(self) -> dict[str, list[str]]:
+        by_stem: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self.word_counts:
+            if len(word) >= MIN_STEM_LENGTH:
+                by_stem[word[:MIN_STEM_LENGTH]].append(word)
+        return by_stem
 
 
-def positions(phrase: str, tokens: str, most: int | None = None) -> list[int]:
-    """Token positions where a phrase (not a pair) begins in a tokens string, the first ``most`` of them."""
-    found: list[int] = []
-    position = counted = 0
-    at = tokens.find(phrase) if phrase else -1
-    while at >= 0 and len(found) != most:
-        position += tokens.count(" ", counted, at) + tokens.count("\n", counted, at)
-        counted, end = at, at + len(phrase)
-        if (at == 0 or tokens[at - 1] in " \n") and (end == len(tokens) or tokens[end] in " \n"):
-            found.append(position)
-        at = tokens.find(phrase, at + 1)
-    return found
-
-
-def pair_positions(pair: str, tokens: str) -> list[tuple[int, int]]:
-    """Where a member of a pair begins with the other within reach, and how many words that member has."""
-    one, other = pair.split(PAIR)
-    if one not in tokens or other not in tokens:
-        return []
-    starts = [np.array(positions(member, tokens), dtype=np.int64) for member in (one, other)]
-    found: dict[int, int] = {}
-    for member, here, there in ((one, starts[0], starts[1]), (other, starts[1], starts[0])):
-        for start in here[_within(here, there, PAIR_WINDOW)].tolist():
-            found.setdefault(start, len(member.split()))
-    return sorted(found.items())
-
-
-def _within(here: NDArray[np.int64], there: NDArray[np.int64], reach: int) -> NDArray[np.bool_]:
-    """Which of ``here`` have one of ``there`` (both ascending) at most ``reach`` away."""
-    if not len(there):
-        return np.zeros(len(here), dtype=bool)
-    after = np.searchsorted(there, here)
-    right = there[np.minimum(after, len(there) - 1)]
-    left = there[np.maximum(after - 1, 0)]
-    return np.asarray(np.minimum(np.abs(right - here), np.abs(left - here)) <= reach)
-
-
-def short_forms(model: PhraseModel) -> dict[str, list[str]]:
-    """Long form -> its acronyms, turned round once per model."""
-    found: dict[str, list[str]] | None = model.__dict__.get("_short_forms")
-    if found is None:
-        found = {}
-        for short, longs in model.acronyms.items():
-            for long in longs:
-                found.setdefault(long.replace("\n", " "), []).append(short)
-        model.__dict__["_short_forms"] = found
-    return found
-
-
-def related(one: str, other: str) -> bool:
-    """Whether two words look like one family: a long enough common beginning."""
+def is_same_family(first: str, second: str) -> bool:
+    """Return whether two words look like one family: whether they share a long enough beginning."""
     shared = 0
-    for x, y in zip(one, other, strict=False):
+    for x, y in zip(first, second, strict=False):
         if x != y:
             break
         shared += 1
-    # "bread" and "break" share as much as "bank" and "banker", but neither begins with the other
-    whole = shared == min(len(one), len(other))
-    return shared >= STEM + (not whole) and shared >= _SHARED * max(len(one), len(other))
+    # "bread" and "break" share as much as "bank" and "banker", but neither is the beginning of the other
+    is_prefix = shared == min(len(first), len(second))
+    return shared >= MIN_STEM_LENGTH + (not is_prefix) and shared >= _MIN_STEM_SHARE * max(len(first), len(second))

@@ -1,4 +1,4 @@
-"""Where phrases stand in the original fields of a document."""
+"""Where phrases occur in the original fields of a document."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
 
-from indexer.documents import PAIR, AnalysedDocument
-from indexer.engines.lazy_documents import first_places
-from indexer.text.tokenizer import places
-from worker.explain.text.partial_match import pair_positions, positions
-
-Span = tuple[str, int, int]
-"""Field, start, end."""
+from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
+from indexer.engines.lazy_documents import find_first_spans
+from indexer.text.phrase_search import find_phrase, find_phrase_pair
+from indexer.text.tokenizer import Span, locate_tokens
 
 
-class Spans:
-    """Of one document; its text is gone through once, however many phrases are asked for."""
+class DocumentSpans:
+    """Finds phrases in one document, whose text is tokenised once, however many phrases are looked for."""
 
     def __init__(self, document: AnalysedDocument) -> None:
         self.document = document
 
-    def of(self, phrase: str, most: int) -> Sequence[Span]:
-        """The first places of the phrase, about ``most`` of them; none where it does not occur."""
+    def find(self, phrase: str, max_count: int) -> Sequence[Span]:
+        """Return the first occurrences of the phrase, about ``max_count`` of them."""
         document = self.document
-        if PAIR in phrase:
-            return self._located(pair_positions(phrase, document.tokens)[:most])
-        known = first_places(document.salient, phrase)
+        if PAIR_SEPARATOR in phrase:
+            return self._locate(find_phrase_pair(phrase, document.tokens)[:max_count])
+        known = find_first_spans(document.salient, phrase)
         if known:
             return known
         size = len(phrase.split())
-        return self._located([(at, size) for at in positions(phrase, document.tokens, most)])
+        return self._locate([(at, size) for at in find_phrase(phrase, document.tokens, max_count)])
 
-    def lemmas(self, start: int, end: int) -> str:
-        """Of the words between two places of the text."""
-        first = bisect_left(self._words, start, lo=self._titled, key=itemgetter(1))
+    def lemmas_between(self, start: int, end: int) -> str:
+        """Return the lemmas of the words between two offsets of the text."""
+        first = bisect_left(self._words, start, lo=self._title_length, key=itemgetter(1))
         last = bisect_left(self._words, end, lo=first, key=itemgetter(1))
         return " ".join(self._lemmas[first:last])
 
@@ -44,15 +41,15 @@ class Spans:
         return self.document.tokens.split()
 
     @cached_property
-    def _titled(self) -> int:
-        """How many of the words are the title's."""
+    def _title_length(self) -> int:
+        """Words of the title."""
         return sum(field == "title" for field, _, _ in self._words)
 
     @cached_property
     def _words(self) -> Sequence[Span]:
-        return places(self.document.document)
+        return locate_tokens(self.document.document)
 
-    def _located(self, found: Sequence[tuple[int, int]]) -> list[Span]:
-        """Token positions and sizes as places in the original fields."""
-        words = self._words if found else ()
-        return [(words[at][0], words[at][1], words[at + size - 1][2]) for at, size in found if at + size <= len(words)]
+    def _locate(self, occurrences: Sequence[tuple[int, int]]) -> list[Span]:
+        """Return the spans of occurrences given by their first token and their number of tokens."""
+        words = self._words if occurrences else ()
+        return [(words[i][0], words[i][1], words[i + size - 1][2]) for i, size in occurrences if i + size <= len(words)]

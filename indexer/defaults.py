@@ -1,0 +1,14 @@
+"""Defaults that the settings and the library share; apart from ``settings`` because importing that takes 0.4 s."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DEFAULT_K: Final = 30
+"""Salient phrases stored for each document."""
+DEFAULT_MU: Final = 3.0
+"""How strongly the salient phrases of a document avoid resembling each other; 0 turns it off."""
+DEFAULT_CAP: Final = 8
+"""Phrases shown in each list of a comparison."""
+DEFAULT_MAX_DOCUMENT_BYTES: Final = 10 * 2**20
+"""Longest document that readers accept, in UTF-8."""

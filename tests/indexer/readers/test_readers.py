@@ -1,0 +1,277 @@
+"""Readers: every way in gives the same documents, and a bad record never stops the rest."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer.dates import normalize_date
+from indexer.documents import Document
+from indexer.errors import BadInput, BadParameter
+from indexer.readers import FieldMap, Rejects, read_documents
+from indexer.readers.byte_streams import read_bounded_lines
+from indexer.readers.markup import parse_html, parse_markdown, parse_plain_text
+
+
+def read(path: Path, maps: Sequence[str] = (), max_bytes: int = 10_000) -> tuple[list[Document], list[tuple[int, str]]]:
+    rejects = Rejects()
+    found = list(read_documents([str(path)], rejects, FieldMap.parse(maps), max_bytes))
+    return found, [(reject.line, reject.reason) for reject in rejects.examples]
+
+
+def json_lines(path: Path, *records: Any) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_json_lines_fill_every_field_and_keep_the_rest_as_extra(tmp_path: Path) -> None:
+    record = {
+        "id": 7,
+        "title": " On bees ",
+        "text": "Bees dance.",
+        "date": "2006-05",
+        "url": "https://bees.example/7",
+        "facets": {"topic": ["bees", "dance"], "year": 2006},
+        "acl": ["staff"],
+        "pages": 12,
+    }
+    found, rejected = read(json_lines(tmp_path / "a.jsonl", record))
+    assert rejected == []
+    assert found == [
+        Document(
+            id="7",
+            title="On bees",
+            text="Bees dance.",
+            date="2006-05-01",
+            url="https://bees.example/7",
+            facets={"topic": ("bees", "dance"), "year": ("2006",)},
+            acl=("staff",),
+            extra={"pages": 12},
+        )
+    ]
+
+
+def test_gzipped_lines_and_csv_and_tsv_give_the_same_documents(tmp_path: Path) -> None:
+    plain = json_lines(tmp_path / "a.jsonl", {"id": "1", "title": "t", "text": 'says "hi",\nthen leaves'})
+    zipped = tmp_path / "a.jsonl.gz"
+    zipped.write_bytes(gzip.compress(plain.read_bytes()))
+    comma = tmp_path / "a.csv"
+    comma.write_text('\ufeffid,title,text\n1,t,"says ""hi"",\nthen leaves"\n')
+    tab = tmp_path / "a.tsv"
+    tab.write_text('id\ttitle\ttext\n1\tt\t"says ""hi"",\nthen leaves"\n')
+    expected = read(plain)
+    assert expected[1] == []
+    assert [read(path) for path in (zipped, comma, tab)] == [expected] * 3
+
+
+def test_standard_input_is_read_as_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = io.BufferedReader(io.BytesIO(b'{"text": "one"}\n'))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data))
+    assert [d.id for d in read_documents(["-"], Rejects())] == ["stdin-1"]
+
+
+def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "x.txt").write_text("unseen")
+    (tmp_path / "sub" / "b.html").write_text(
+        "<title>B page</title><body><p>Some <b>bold</b> words</p><script>no</script>"
+    )
+    (tmp_path / "a.md").write_text("# The A page\n\nRead [this](https://x.example).\n```\ncode\n```\n")
+    (tmp_path / "c.txt").write_text("plain")
+    (tmp_path / "d.bin").write_text("unread")
+    found, rejected = read(tmp_path)
+    assert rejected == []
+    assert [(d.id, d.title) for d in found] == [("a.md", "The A page"), ("c.txt", ""), ("sub/b.html", "B page")]
+    assert found[2].text == "Some bold words"
+    assert "code" not in found[0].text and "Read this." in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{broken", "not JSON"),
+        (b"[1]", "not a JSON object"),
+        (b'{"id": "x"}', "no text"),
+        (b'{"id": "x", "text": "  "}', "the text is empty"),
+        (b'{"id": "x", "text": {"a": 1}}', "text is not text"),
+        (b'{"id": "x", "text": "a\\u0000b"}', "NUL"),
+        (b'{"id": "x\\n", "text": "fine"}', ""),
+        (b'{"id": "x\\ty", "text": "fine"}', "control characters"),
+        (b'{"id": "x", "text": "\xff"}', "UTF-8"),
+        (b'{"id": "x", "text": "\\ud800"}', "not JSON"),
+        (b'{"id": "x", "text": "fine", "date": "soon"}', "date"),
+        (b'{"id": "x", "text": "fine", "acl": {"a": 1}}', "acl"),
+        (b'{"id": "x", "text": "fine", "facets": [1]}', "facets"),
+        (b'{"id": "first", "text": "again"}', "came before"),
+        (b'{"id": "' + b"i" * 600 + b'", "text": "fine"}', "longer than 512"),
+        (b'{"id": "x", "text": "' + b"long " * 3000 + b'"}', "max_document_bytes"),
+        (b'{"id": "x", "text": "' + b"long " * 30000 + b'"}', "more than 80,000 bytes"),
+    ],
+)
+def test_a_bad_record_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path, line: bytes, reason: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"id": "first", "text": "one"}\n' + line + b'\n\n{"id": "last", "text": "two"}')
+    found, rejected = read(path)
+    ids = [d.id for d in found]
+    assert (ids[0], ids[-1]) == ("first", "last")
+    if reason:
+        assert len(ids) == 2
+        assert [(number, reason in why) for number, why in rejected] == [(2, True)]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"2,only two", "broken row: 2 cells where the header has 3"),
+        (b'2,t,"quoted"after', "broken row"),
+        (b"2,t,\xff\xfe", "not valid UTF-8"),
+        (b"2,t,", "the text is empty"),
+        (b"2,t," + b"x" * 20_000, "broken row: field larger"),
+        (b"2,t,a\0b", "NUL"),
+    ],
+)
+def test_a_bad_row_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path, row: bytes, reason: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'id,title,text\n1,t,"two\nlines"\n' + row + b"\n3,t,last\n")
+    found, rejected = read(path)
+    assert [d.id for d in found] == ["1", "3"]
+    assert [(number, reason in why) for number, why in rejected] == [(4, True)]
+
+
+def test_an_unbalanced_quote_costs_at_most_the_largest_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,text\n1,"never closed\n' + "".join(f"{i},fine words here\n" for i in range(2, 5000)))
+    found, rejected = read(path, max_bytes=2000)
+    assert len(rejected) >= 1
+    assert len(found) > 4500
+
+
+def test_a_broken_gzip_keeps_what_came_before_and_says_so(tmp_path: Path) -> None:
+    lines = b"".join(json.dumps({"text": f"words {i} " + str(i**50)}).encode() + b"\n" for i in range(3000))
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(lines)[:-2000])
+    found, rejected = read(path)
+    assert 0 < len(found) < 3000
+    assert "gzip" in rejected[0][1]
+
+
+def test_fields_can_be_mapped_from_other_names_and_nested_ones(tmp_path: Path) -> None:
+    record = {"meta": {"headline": "T"}, "body": "B", "category": "x; y", "date": "whenever"}
+    path = json_lines(tmp_path / "a.jsonl", record)
+    found, rejected = read(path, ["title=meta.headline", "text=body", "facets.topic=category", "date="])
+    assert rejected == []
+    document = found[0]
+    assert (document.title, document.text, document.date) == ("T", "B", None)
+    assert document.facets == {"topic": ("x", "y")}
+
+
+@pytest.mark.parametrize("written", ["title", "colour=red", "facets.=x"])
+def test_a_map_that_cannot_be_read_names_the_fix(written: str) -> None:
+    with pytest.raises(BadParameter, match="write FIELD=NAME"):
+        FieldMap.parse([written])
+
+
+def test_what_cannot_be_read_at_all_is_told_before_the_first_document(tmp_path: Path) -> None:
+    good = json_lines(tmp_path / "a.jsonl", {"text": "one"})
+    with pytest.raises(BadInput, match="no such file"):
+        read_documents([str(good), str(tmp_path / "gone.jsonl")], Rejects())
+    (tmp_path / "a.xlsx").write_text("")
+    with pytest.raises(BadInput, match="cannot tell what"):
+        read_documents([str(tmp_path / "a.xlsx")], Rejects())
+    (tmp_path / "b.csv").write_text("id,body\n1,x\n")
+    with pytest.raises(BadInput, match=r"no column 'text' .*--map text=COLUMN"):
+        read(tmp_path / "b.csv")
+    (tmp_path / "c.json").write_text('[{"text": "x"}]')
+    with pytest.raises(BadInput, match="jq -c"):
+        read(tmp_path / "c.json")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"has no \.txt"):
+        read(tmp_path / "empty")
+
+
+def test_rejects_are_written_to_their_file(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", {"id": "x"}, {"text": "fine"})
+    with Rejects(tmp_path / "rejects.jsonl") as rejects:
+        assert len(list(read_documents([str(path)], rejects))) == 1
+    kept = [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
+    assert kept == [{"source": str(path), "line": 1, "reason": "no text"}]
+    with Rejects(tmp_path / "rejects.jsonl"):
+        pass
+    assert not (tmp_path / "rejects.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("2006", "2006-01-01"),
+        (2006, "2006-01-01"),
+        ("2006-05", "2006-05-01"),
+        ("2006/5/3", "2006-05-03"),
+        ("20060503", "2006-05-03"),
+        ("2006-05-03", "2006-05-03"),
+        ("2006-05-03T10:00:00Z", "2006-05-03T10:00:00"),
+        ("2006-05-03 10:00:00+02:00", "2006-05-03T08:00:00"),
+        (1146650400, "2006-05-03T10:00:00"),
+        ("1146650400000", "2006-05-03T10:00:00"),
+    ],
+)
+def test_dates_are_kept_as_days_or_utc_times(given: object, kept: str) -> None:
+    assert normalize_date(given) == kept
+
+
+@pytest.mark.parametrize("given", ["", "soon", "2006-13", "2006-02-30", True, [], 10**30, "NaN"])
+def test_what_is_no_date_is_refused(given: object) -> None:
+    with pytest.raises(ValueError):
+        normalize_date(given)
+
+
+def test_a_long_line_is_never_held_whole() -> None:
+    class Counting(io.BytesIO):
+        longest = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            line = super().readline(size)
+            self.longest = max(self.longest, len(line))
+            return line
+
+    stream = Counting(b"short\n" + b"x" * 5_000_000 + b"\nlast")
+    lines = list(read_bounded_lines(stream, 100))
+    assert lines == [(1, b"short"), (2, None), (3, b"last")]
+    assert stream.longest <= 1 << 20
+
+
+def test_html_blocks_end_paragraphs_and_hidden_parts_are_dropped() -> None:
+    title, text = parse_html(
+        "<head><title>A &amp; B</title><style>x{}</style><body><h1>One</h1>two<br>three<!-- no -->"
+    )
+    assert title == "A & B"
+    assert text.split() == ["One", "two", "three"]
+    assert "\n" in text
+
+
+def test_markdown_loses_its_marks_but_not_its_words() -> None:
+    title, text = parse_markdown(
+        "---\nx: 1\n---\n## Big *news* ##\n**bold** and `code` ![pic](a.png)\n~~~\nx\n~~~\nend"
+    )
+    assert title == "Big *news*"
+    assert text.split() == ["Big", "*news*", "bold", "and", "code", "pic", "end"]
+
+
+@pytest.mark.parametrize(
+    ("written", "title", "text"),
+    [
+        ("On bees\n\nBees dance.\n", "On bees", "Bees dance."),
+        ("Bees dance.\nThey do.\n", "", "Bees dance.\nThey do.\n"),
+        ("Bees dance.\n\n", "", "Bees dance.\n\n"),
+        (f"{'Bees ' * 40}\n\nDance.", "", f"{'Bees ' * 40}\n\nDance."),
+    ],
+)
+def test_a_short_line_that_stands_alone_is_the_title_of_a_plain_text(written: str, title: str, text: str) -> None:
+    assert parse_plain_text(written) == (title, text)

@@ -1,0 +1,65 @@
+"""Pairs: phrases that keep close company."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexer.mining.model_builder import FREQUENT_WORD_DOCUMENTS, find_frequent_words
+from indexer.segmentation.phrase_pairs import MAX_CHANCE_MEETINGS, find_close_pairs
+from indexer.segmentation.phrase_set import PhraseSet
+from indexer.text.phrase_search import PAIR_WINDOW
+
+SEGMENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 3)), max_size=60).map(
+    lambda found: sorted({(d, at): p for d, at, p in found}.items())
+)
+
+
+def naive(segments: list[tuple[tuple[int, int], int]]) -> set[tuple[int, int, int, int]]:
+    places: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for (document, at), phrase in segments:
+        places[(document, phrase)].append(at)
+    found = set()
+    for (document, one), these in places.items():
+        for (same, other), those in places.items():
+            if same == document and one < other:
+                near = [
+                    sum(any(abs(i - j) <= PAIR_WINDOW for j in b) for i in a)
+                    for a, b in ((these, those), (those, these))
+                ]
+                if min(near) > MAX_CHANCE_MEETINGS:
+                    found.add((document, one, other, min(near)))
+    return found
+
+
+@settings(deadline=None)
+@given(SEGMENTS)
+def test_pairs_equal_a_naive_count(segments: list[tuple[tuple[int, int], int]]) -> None:
+    document = np.array([d for (d, _), _ in segments], dtype=np.int64)
+    position = np.array([at + 100 * d for (d, at), _ in segments], dtype=np.int64)
+    phrase = np.array([p for _, p in segments], dtype=np.int32)
+    columns = find_close_pairs(document, position, phrase)
+    assert set(zip(*(column.tolist() for column in columns), strict=True)) == naive(segments)
+
+
+def test_three_meetings_are_not_enough() -> None:
+    phrase = np.array([0, 1] * 3, dtype=np.int32)
+    assert len(find_close_pairs(np.zeros(6, dtype=np.int64), np.arange(6), phrase)[0]) == 0
+    phrase = np.array([0, 1] * 4, dtype=np.int32)
+    assert [column.tolist() for column in find_close_pairs(np.zeros(8, dtype=np.int64), np.arange(8), phrase)] == [
+        [0],
+        [0],
+        [1],
+        [4],
+    ]
+
+
+def test_only_words_by_themselves_of_many_documents_are_frequent() -> None:
+    some = np.zeros(4)
+    phrases = PhraseSet(np.array([0, 1, 3, 4, 5]), np.array([0, 0, 0, 1, 2], np.int32), some, some, some > 0)
+    frequency = np.array([60, 50, FREQUENT_WORD_DOCUMENTS], np.int32)
+    assert find_frequent_words(phrases, frequency, 1000).tolist() == [True, False, False, False]
+    assert find_frequent_words(phrases, frequency, 100).tolist() == [True, False, True, False]

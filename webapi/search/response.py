@@ -1,0 +1,107 @@
+"""The response to a search of an index of ours, in the JSON of Elasticsearch with ``why`` added to each hit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from indexer.dates import date_to_millis
+from indexer.documents import AnalysedDocument
+from indexer.engines.date_histogram import format_timestamp
+from indexer.engines.search_types import Hit, SearchResult
+from indexer.errors import TooLarge
+from webapi.search.body import TermsAggregation
+from webapi.search.highlight import build_highlights
+from webapi.search.plan import PlannedHistogram, SearchPlan
+
+_MAX_DATE_BUCKETS = 10_000
+"""Buckets of a date histogram, empty ones included."""
+
+
+def build_search_response(
+    index: str, plan: SearchPlan, result: SearchResult, whys: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the response, with ``took`` still 0; ``whys`` has an entry for each hit, or none at all.
+
+    Raise TooLarge for a date histogram with too many buckets.
+    """
+    hits = []
+    for hit, why in zip_longest(result.hits, whys):
+        matches = [
+            (clause.name, match)
+            for clause in plan.clauses
+            if (match := clause.describe_match(hit.document)) is not None
+        ]
+        out = _build_hit(index, plan, hit)
+        if names := [name for name, _ in matches if name]:
+            out["matched_queries"] = names
+        if why is not None:
+            out["why"] = {**why, "matched": [match for _, match in matches]}
+        hits.append(out)
+    body: dict[str, Any] = {
+        "took": 0,
+        "timed_out": False,
+        "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+        "hits": {
+            "total": {"value": result.total, "relation": "eq"},
+            "max_score": max((hit.score for hit in result.hits), default=None) if plan.has_scores else None,
+            "hits": hits,
+        },
+    }
+    if plan.aggregations:
+        body["aggregations"] = {name: _build_aggregation(value, result) for name, value in plan.aggregations.items()}
+    return body
+
+
+def _build_hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
+    out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.has_scores else None}
+    if plan.source_filter is not False:
+        out["_source"] = _build_source(hit.document, plan.source_filter)
+    if plan.sort:
+        values = {"score": hit.score, "date": date_to_millis(hit.document.document.date), "id": hit.id}
+        out["sort"] = [values[key.field] for key in plan.sort]
+    if plan.highlight and (highlights := build_highlights(hit.document, plan.words.lemmas, plan.highlight)):
+        out["highlight"] = highlights
+    return out
+
+
+def _build_source(analysed: AnalysedDocument, source_filter: frozenset[str] | bool) -> dict[str, Any]:
+    document = analysed.document
+    source: dict[str, Any] = {
+        **document.extra,
+        **{name: list(values) for name, values in document.facets.items()},
+        "title": document.title,
+        "text": document.text,
+        "date": document.date,
+        "url": document.url,
+    }
+    if isinstance(source_filter, bool):
+        return source
+    return {name: value for name, value in source.items() if name in source_filter}
+
+
+def _build_aggregation(aggregation: TermsAggregation | PlannedHistogram, result: SearchResult) -> dict[str, Any]:
+    if isinstance(aggregation, TermsAggregation):
+        return _build_terms(result.facets.get(aggregation.field, {}), aggregation.size)
+    return {"buckets": _build_date_buckets(result.histograms.get(aggregation.interval, {}), aggregation)}
+
+
+def _build_terms(counts: Mapping[str, int], size: int) -> dict[str, Any]:
+    top = list(counts.items())[:size]
+    return {
+        "doc_count_error_upper_bound": 0,
+        "sum_other_doc_count": sum(counts.values()) - sum(count for _, count in top),
+        "buckets": [{"key": key, "doc_count": count} for key, count in top],
+    }
+
+
+def _build_date_buckets(counts: Mapping[int, int], histogram: PlannedHistogram) -> list[dict[str, Any]]:
+    minimum = histogram.min_doc_count
+    buckets: list[dict[str, Any]] = []
+    for millis, count in histogram.interval.fill_empty_buckets(counts) if minimum == 0 else counts.items():
+        if count >= minimum:
+            buckets.append({"key_as_string": format_timestamp(millis), "key": millis, "doc_count": count})
+        if len(buckets) > _MAX_DATE_BUCKETS:
+            raise TooLarge("the date histogram has too many buckets", fix="use a longer interval, or min_doc_count 1")
+    return buckets

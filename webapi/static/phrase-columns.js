@@ -1,0 +1,161 @@
+/* The phrases of a comparison in three columns, each with its evidence behind a click. */
+
+import { postJson } from "./api.js";
+import { formatSideTitle } from "./compare-address.js";
+import { byId, make, showToast } from "./dom.js";
+import { makePattern, markSnippet, separateEvidence } from "./highlight.js";
+
+const MAX_ROWS = 8;
+const SIGNS = { shared: ["=", "both say it"], implied: ["≈", "only one says it; the documents below connect it to the other"] };
+const SORTS = {
+  rank: () => 0,
+  name: (one, other) => one.display.localeCompare(other.display),
+  count: (one, other) => other.a.count + other.b.count - one.a.count - one.b.count,
+  relevance: (one, other) => Math.max(other.a.relevance, other.b.relevance) - Math.max(one.a.relevance, one.b.relevance),
+};
+
+export class PhraseColumns {
+  /** `select(list, phrase)` is called when a phrase is clicked; with null when it was open. */
+  constructor(answer, names, view, select) {
+    Object.assign(this, { answer, names, select });
+    this.open = new Set();
+    this.said = new Map();
+    this.draw(view);
+  }
+
+  draw(view) {
+    this.view = view;
+    const focused = document.activeElement?.closest?.("#board [data-key]")?.dataset.key;
+    byId("board").replaceChildren(
+      this.#makeColumn("distinct_a", this.names.distinct_a, this.#makeTitle("a")),
+      this.#makeColumn("common", this.names.common, null),
+      this.#makeColumn("distinct_b", this.names.distinct_b, this.#makeTitle("b")),
+    );
+    if (focused) byId("board").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #makeTitle(letter) {
+    return make("p", { class: "of", dir: "auto" }, make("span", { class: `badge ${letter}` }, letter.toUpperCase()), formatSideTitle(this.answer[letter]));
+  }
+
+  #makeColumn(list, name, head) {
+    const { show, sort } = this.view;
+    const all = this.answer[list].filter((entry) => list !== "common" || show === "all" || entry.kind === show);
+    const sorted = [...all].sort(SORTS[sort]);
+    const chosen = sorted.findIndex((entry) => this.#isChosen(list, entry));
+    const most = this.open.has(list) || chosen >= MAX_ROWS ? sorted.length : MAX_ROWS;
+    const top = Math.max(1e-9, ...all.flatMap((entry) => [entry.a.relevance, entry.b.relevance]));
+    const rows = sorted.slice(0, most).map((entry) => this.#makeRow(list, entry, top));
+    const heading = make("h2", { id: `column-${list}` }, name, " ", make("small", {}, String(all.length)));
+    const column = make("section", { class: `column ${list}`, "aria-labelledby": `column-${list}` }, heading, head ?? "",
+      rows.length ? make("ul", {}, ...rows) : make("p", { class: "muted none" }, this.#describeEmpty(list)));
+    if (sorted.length > most) {
+      const more = () => {
+        this.open.add(list);
+        this.draw(this.view);
+      };
+      column.append(make("button", { type: "button", class: "plain", onclick: more }, `Show all ${sorted.length}`));
+    }
+    return column;
+  }
+
+  #describeEmpty(list) {
+    if (list === "common" && this.view.show !== "all") return `No ${this.view.show} phrase.`;
+    return list === "common" ? "They share nothing that stands out." : "Nothing sets it apart.";
+  }
+
+  #isChosen(list, entry) {
+    return this.view.phrase === `${list}/${entry.phrase}`;
+  }
+
+  #makeRow(list, entry, top) {
+    const open = this.#isChosen(list, entry);
+    const [sign, said] = SIGNS[entry.kind] || [list === "distinct_a" ? "A" : "B", `only ${list === "distinct_a" ? "A" : "B"}`];
+    const id = `evidence-${list}`;
+    const button = make("button", {
+      type: "button", class: `phrase ${entry.kind}`, "data-key": `${list}/${entry.phrase}`, "data-phrase": entry.phrase,
+      "aria-expanded": String(open), "aria-controls": open ? id : null, onclick: () => this.select(open ? null : list, entry.phrase),
+    },
+    make("span", { class: "mark", "aria-hidden": "true" }, sign),
+    make("span", { class: "name", dir: "auto" }, entry.display),
+    make("span", { class: "hide" }, `, ${said}`),
+    makeCounts(list, entry),
+    makeBars(list, entry, top));
+    return make("li", {}, button, open ? this.#makeEvidence(id, list, entry, said) : "");
+  }
+
+  #makeEvidence(id, list, entry, said) {
+    const box = make("div", { class: "evidence", id });
+    const found = makePattern(entry);
+    box.append(make("p", { class: "muted" }, said[0].toUpperCase() + said.slice(1), "."));
+    const also = (entry.also || []).filter((other) => !isSamePhrase(entry.display, other));
+    if (also.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also "), also.join(", ").replaceAll("@@", " + ")));
+    for (const place of separateEvidence(entry.evidence)) {
+      const from = this.answer[place.side].ids.length > 1 ? make("code", {}, place.id) : null;
+      box.append(make("blockquote", { dir: "auto" }, make("span", { class: `badge ${place.side}` }, place.side.toUpperCase()), ...markSnippet(place.snippet, found), from ?? ""));
+    }
+    if (entry.kind === "implied") box.append(...this.#makeBridges(entry));
+    box.append(this.#makeFeedback(list, entry));
+    return box;
+  }
+
+  #makeBridges(entry) {
+    const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+    const lacking = entry.a.count ? "B" : "A";
+    const rows = (entry.via || []).map((bridge) =>
+      make("li", { dir: "auto" }, make("strong", {}, bridge.title || bridge.id), " ", make("span", { class: "share" }, percent(bridge.share)),
+        bridge.phrases.length ? make("span", { class: "muted" }, ` by ${bridge.phrases.join(", ").replaceAll("@@", " + ")}`) : ""));
+    const rest = [["the side that says it", entry.own], ["shared words", entry.partial], ["other documents", entry.rest]]
+      .filter(([, share]) => share > 0.005).map(([name, share]) => `${name} ${percent(share)}`);
+    return [
+      make("p", {}, `${lacking} does not say it. What connects it to ${lacking}:`),
+      rows.length ? make("ol", { class: "bridges" }, ...rows) : make("p", { class: "muted" }, "no single document stands out"),
+      rest.length ? make("p", { class: "muted" }, `Besides: ${rest.join(", ")}.`) : "",
+    ];
+  }
+
+  #makeFeedback(list, entry) {
+    const key = `${list}/${entry.phrase}`;
+    const button = (useful, label) =>
+      make("button", { type: "button", class: "plain", "data-key": `${key}/${useful}`, "aria-pressed": String(this.said.get(key) === useful), onclick: () => this.#sendFeedback(key, list, entry, useful) }, label);
+    return make("p", { class: "feedback" }, make("span", { class: "muted" }, "Is this phrase useful here?"), button(true, "Useful"), button(false, "Not useful"));
+  }
+
+  async #sendFeedback(key, list, entry, useful) {
+    const path = `/v1/comparisons/${encodeURIComponent(this.answer.id)}/feedback`;
+    try {
+      await postJson(path, { phrases: [{ phrase: entry.phrase, useful, list }] });
+      this.said.set(key, useful);
+      this.draw(this.view);
+      showToast("Thank you.");
+    } catch (error) {
+      showToast(error.message);
+    }
+  }
+}
+
+const SIDES = { common: ["a", "b"], distinct_a: ["a"], distinct_b: ["b"] };
+
+/** Return whether a phrase is what is displayed, by its lemmas. */
+function isSamePhrase(display, other) {
+  const words = display.replaceAll("-", " ").toLowerCase().split(/\s+/);
+  const lemmas = other.split(" ");
+  return words.length === lemmas.length && words.every((word, n) => word.slice(0, 3) === lemmas[n].slice(0, 3));
+}
+
+/** How often each side says it. */
+function makeCounts(list, entry) {
+  const parts = SIDES[list].map((side) => make("span", { class: side, title: `times in ${side.toUpperCase()}` }, `${entry[side].count}×`));
+  return make("span", { class: "counts" }, ...parts);
+}
+
+/** How relevant it is to each side. */
+function makeBars(list, entry, top) {
+  const bar = (side) => {
+    const made = make("span", { class: `bar ${side}` });
+    made.style.setProperty("--part", Math.min(1, entry[side].relevance / top).toFixed(3));
+    return made;
+  };
+  const said = SIDES[list].map((side) => `${entry[side].relevance.toFixed(1)} to ${side.toUpperCase()}`).join(", ");
+  return make("span", { class: "bars", "aria-hidden": "true", title: `relevance ${said} (1.0: like an average phrase of it)` }, ...SIDES[list].map(bar));
+}

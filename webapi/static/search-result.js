@@ -1,0 +1,134 @@
+/* One result: title, snippet, which words matched, and why it is there. */
+
+import { make, toSafeUrl } from "./dom.js";
+import { makePattern } from "./highlight.js";
+
+const MAX_SNIPPET_LENGTH = 260;
+
+/** Make a result. `page`: {state, hits, actions: {tray, explain}, inTray(id)}; `position` in page.hits. */
+export function makeResult(page, position) {
+  const hit = page.hits[position];
+  const id = `hit-${position}`;
+  const words = splitWords(page.state.q);
+  const item = make("li", { class: "result", id, "data-id": hit.id });
+  item.append(
+    make("h2", { dir: "auto" }, makeTitle(hit, page.state)),
+    makeMeta(hit),
+    make("p", { class: "snippet", dir: "auto" }, ...makeSnippet(hit)),
+    words.length ? makeMatchedWords(words, hit) : "",
+    ...makeReasons(page, position, `#${id} .snippet, #${id} h2`),
+    makeActions(page, position),
+  );
+  return item;
+}
+
+/** Make a link to the document's own address, or to its comparison with the query. */
+function makeTitle(hit, state) {
+  const title = hit.title || hit.id;
+  const url = toSafeUrl(hit.url);
+  if (url) return make("a", { href: url, rel: "noopener noreferrer" }, title);
+  const query = (state.q || "").trim();
+  if (!query) return title;
+  return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit.id}`, b: `query:${query}` })}` }, title);
+}
+
+function makeMeta(hit) {
+  const parts = [hit.date && make("time", { datetime: hit.date }, hit.date.slice(0, 10))];
+  for (const { label, values } of hit.facets) for (const value of values.slice(0, 3)) parts.push(make("span", { dir: "auto", title: label }, value));
+  parts.push(make("code", { title: "id" }, hit.id));
+  return make("p", { class: "meta" }, ...parts);
+}
+
+/** Return up to two fragments with the query's words, as nodes; without any, the beginning of the text. */
+function makeSnippet(hit) {
+  const whole = hit.text;
+  const bare = (one) => one.replace(/[\ue000\ue001]/g, "");
+  const { fragments } = hit;
+  const first = fragments[0];
+  if (!first) return [whole.length > MAX_SNIPPET_LENGTH ? `${whole.slice(0, MAX_SNIPPET_LENGTH).replace(/[\ud800-\udbff]$/, "")}…` : whole];
+  const said = bare(first);
+  const other = fragments.find((one) => !said.includes(bare(one).slice(10, 40)) && !bare(one).includes(said.slice(10, 40)));
+  return [first, other].filter(Boolean).flatMap((one, at) => [at || !whole.startsWith(bare(one).slice(0, 20)) ? "… " : "", ...markFragment(one), " "]).concat("…");
+}
+
+function markFragment(fragment) {
+  return fragment.split("\ue000").flatMap((part, at) => {
+    const [found, after] = at ? part.split("\ue001") : ["", part];
+    return found ? [make("mark", {}, found), after ?? ""] : [after ?? ""];
+  });
+}
+
+export function splitWords(query) {
+  return [...new Set((query || "").toLowerCase().match(/[\p{L}\p{N}]+/gu) || [])].slice(0, 20);
+}
+
+function makeMatchedWords(words, hit) {
+  const text = `${hit.title}\n${hit.text}`;
+  const signs = words.map((word) => {
+    const found = makePattern({ display: word }).test(text);
+    const said = found ? "found" : "not found";
+    return make("span", { class: found ? "word yes" : "word no", dir: "auto" },
+      make("span", { "aria-hidden": "true" }, found ? "✓ " : "✗ "), word, make("span", { class: "hide" }, ` ${said}`));
+  });
+  return make("p", { class: "matched" }, make("span", { class: "label" }, "Your words"), ...signs);
+}
+
+// The index does not have it, or the service could not compute anything. A list that failed says so itself.
+function hasNoReasons({ why }) {
+  return Boolean(why.detail) && Object.keys(why.href || {}).length === 0;
+}
+
+function makeReasons(page, position, texts) {
+  const { state, hits } = page;
+  const hit = hits[position];
+  if (hasNoReasons(hit)) return [make("p", { class: "muted lacking" }, `No reasons: ${hit.why.detail}.`)];
+  const others = hits.filter((one) => !hasNoReasons(one)).length > 1;
+  const common = { index: state.index, hit: hit.id, endpoint: "", texts };
+  const out = [];
+  const { why } = hit;
+  if (state.why === "document" && state.doc && state.doc !== hit.id) {
+    out.push(make("why-this-result", { ...common, document: state.doc, lists: "common", "label-common": "Shares with it" }));
+  } else if (state.why === "page" && others) {
+    out.push(make("why-this-result", { ...common, page: true, lists: "common" }));
+  } else if ((state.q || "").trim() && state.why !== "document") {
+    const made = make("why-this-result", { ...common, query: state.q.trim(), lists: "common" });
+    made.provisional = { common: why.common || [] };
+    out.push(made);
+  }
+  if (others) {
+    const made = make("why-this-result", { ...common, page: true, lists: "distinct_a" });
+    made.provisional = { distinct_a: why.distinct || [] };
+    out.push(made);
+  }
+  return out;
+}
+
+function makeActions(page, position) {
+  const hit = page.hits[position];
+  const above = page.hits[position - 1];
+  const title = hit.title || hit.id;
+  const bar = make("p", { class: "actions" });
+  if (hasNoReasons(hit)) return bar; // nothing is known of it to compare
+  if (above && !hasNoReasons(above)) bar.append(makeWhyLowerButton(page, hit, above));
+  const inTray = page.inTray(hit.id);
+  bar.append(
+    make("button", { type: "button", class: "plain", "aria-pressed": String(inTray), "data-tray": hit.id,
+      "aria-label": `${inTray ? "In the tray" : "Compare"}: ${title}`, onclick: () => page.actions.tray(hit) }, inTray ? "In the tray" : "Compare"),
+    make("button", { type: "button", class: "plain", "aria-label": `Explain others by this: ${title}`,
+      "aria-pressed": String(page.state.why === "document" && page.state.doc === hit.id), onclick: () => page.actions.explain(hit) },
+    "Explain others by this"),
+  );
+  return bar;
+}
+
+function makeWhyLowerButton(page, hit, above) {
+  const button = make("button", { type: "button", class: "plain", "aria-expanded": "false" }, "Why lower than the one above?");
+  button.addEventListener("click", () => {
+    const bar = button.parentElement;
+    const open = bar.nextElementSibling;
+    button.setAttribute("aria-expanded", String(!open));
+    if (open) open.remove();
+    else bar.after(make("why-this-result", { index: page.state.index, hit: hit.id, endpoint: "", above: above.id, link: true, class: "above" }));
+  });
+  return button;
+}

@@ -1,0 +1,81 @@
+"""Commands that evaluate what methods build on: mined phrases, and neighbourhoods in place of the full graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from indexer.cli.engine_hints import open_engine_with_hints
+from indexer.cli.options import debug_option, engine_option, json_option
+from indexer.cli.output import print_json, print_table
+from worker.evaluation.cli_options import FILE, NO_PAIR, PRESET, background_option, keyphrases_option, require_any
+
+
+@click.command("phrases")
+@click.option("--corpus", type=FILE, multiple=True, required=True, help="JSON lines to mine.")
+@click.option("--keyphrases", type=FILE, multiple=True, required=True, help="The first one's documents are mined too.")
+@click.option("--labels", type=FILE, default=None, help="Phrases people judged: phrase, tab, 1 or 0.")
+@click.option("--limit", default=0, help="At most so many documents of the corpus; 0 for all.")
+@click.option("--examples", default=200, show_default=True, help="Phrases printed for reading.")
+@json_option
+@debug_option
+def phrases_command(
+    corpus: tuple[Path, ...], keyphrases: tuple[Path, ...], labels: Path | None, limit: int, examples: int,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """How good the mined phrases are, against author keywords and people's judgement."""
+    from indexer.progress import progress_bar
+    from worker.evaluation.mined_phrases import evaluate_phrases
+
+    with progress_bar() as progress:
+        evaluation = evaluate_phrases(
+            corpus, keyphrases[0], keyphrases, labels, limit=limit, examples=examples, progress=progress
+        )
+    if as_json:
+        print_json(evaluation)
+        return 0
+    figures = {name: value for name, value in evaluation.items() if not isinstance(value, list)}
+    print_table(("figure", "value"), [(name.replace("_", " "), value) for name, value in figures.items()])
+    for name, value in evaluation.items():
+        if isinstance(value, list):
+            click.echo(f"\n{name.replace('_', ' ')}: " + ", ".join(map(str, value)))
+    return 0
+
+
+@click.command("fidelity")
+@keyphrases_option
+@background_option
+@click.option("--limit", default=20000, show_default=True, help="At most so many background documents; 0 for all.")
+@click.option("--pairs", default=200, show_default=True)
+@click.option("--preset", type=PRESET, default="default", show_default=True)
+@click.option("--size", "sizes", type=int, multiple=True, default=(50, 100, 200, 300, 1000), show_default=True)
+@click.option("--seed", default=1, show_default=True, help="Of the pairs.")
+@engine_option
+@json_option
+@debug_option
+def fidelity_command(
+    keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, pairs: int, preset: str,
+    sizes: tuple[int, ...], seed: int, as_json: bool, **settings: str | None,
+) -> int:  # fmt: skip
+    """How far neighbourhoods are from the whole graph."""
+    from indexer.progress import progress_bar
+    from indexer.settings import load_settings
+    from worker.comparer import Comparer
+    from worker.evaluation.datasets import ALL_PARTS, ensure_index, load_gold
+    from worker.evaluation.gold import draw_keyword_pairs
+    from worker.evaluation.graph_fidelity import FidelityPair, evaluate_fidelity
+
+    with open_engine_with_hints(load_settings(**settings)) as engine, progress_bar() as progress:
+        gold_pairs = require_any(draw_keyword_pairs(load_gold(keyphrases, ALL_PARTS), pairs, seed), *NO_PAIR)
+        name = ensure_index(engine, keyphrases, background, limit=limit, progress=progress)
+        evaluation = evaluate_fidelity(
+            Comparer(engine), name, [FidelityPair.from_gold(pair) for pair in gold_pairs], preset=preset, sizes=sizes,
+            progress=lambda done, total: progress("compare", done, total),
+        )  # fmt: skip
+    if as_json:
+        print_json(evaluation | {"index": name, "seed": seed})
+    else:
+        columns = list(evaluation["rows"][0])
+        print_table([c.replace("_", " ") for c in columns], [[row[c] for c in columns] for row in evaluation["rows"]])
+    return 0

@@ -1,0 +1,207 @@
+"""A side with its documents: what a comparison reads of them (salience, edges, words, topic vectors)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+from itertools import chain, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.documents import AnalysedDocument
+from indexer.engines.base import Reader
+from indexer.engines.lazy_documents import DocumentColumns, Positions, find_shared_columns, get_phrase_salience
+from indexer.engines.search_types import Groups
+from indexer.lazy_sequences import LazySequence
+from indexer.model.topic_space import SMALL_BATCH
+from worker.explain.side import Side, SideInfo, SideKind
+from worker.explain.text.encoded_text import EncodedText, PreencodedText
+from worker.explain.text.partial_match import SideText
+from worker.explain.text.spans import DocumentSpans
+
+MAX_SET_CANDIDATES = 200
+"""Candidate phrases of a set: the best by summed salience."""
+AD_HOC_PREFIX = "\x00guest:"
+"""Start of the graph id of a document that is not in the index; no document id can have it."""
+_MAX_TITLE_LENGTH = 80
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedSide:
+    """One side of a comparison with its analysed documents; derived values are computed when first used."""
+
+    side: Side
+    documents: tuple[AnalysedDocument, ...]
+    reader: Reader
+    groups: Groups = None
+    """Groups of the caller; None reads everything."""
+
+    @property
+    def kind(self) -> SideKind:
+        return self.side.kind
+
+    @property
+    def is_ad_hoc(self) -> bool:
+        """Whether the side is a single document that is not in the index."""
+        return self.kind in ("query", "text")
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of its documents in the index."""
+        return () if self.is_ad_hoc else tuple(d.document.id for d in self.documents)
+
+    @cached_property
+    def graph_ids(self) -> tuple[str, ...]:
+        """Ids of its documents in a graph; an ad-hoc document gets one made from its words."""
+        if not self.is_ad_hoc:
+            return self.ids
+        digest = hashlib.sha256(self.side.words.encode("utf-8", "replace")).hexdigest()[:24]
+        return (f"{AD_HOC_PREFIX}{self.kind}:{digest}",)
+
+    @cached_property
+    def salience(self) -> dict[str, float]:
+        """Candidate phrases with their salience, best first."""
+        if len(self.documents) == 1:
+            return dict(get_phrase_salience(self.documents[0].salient))
+        columns = self._columns
+        sums = _sum_salience(self.documents) if columns is None else _sum_column_salience(*columns)
+        best = sorted(sums, key=lambda item: (-item[1], item[0]))[:MAX_SET_CANDIDATES]
+        top = best[0][1] if best else 1.0
+        return {phrase: score / top for phrase, score in best}
+
+    @cached_property
+    def encoded_text(self) -> EncodedText:
+        """The lemmas of all its documents as ids of the model."""
+        if self._columns is None:
+            return EncodedText([d.tokens for d in self.documents], self.reader.model)
+        columns, positions = self._columns
+        tokens = LazySequence(len(positions), lambda i: self.documents[i].tokens)
+        return PreencodedText(tokens, self.reader.model, columns.get_lines(positions))
+
+    @cached_property
+    def _columns(self) -> tuple[DocumentColumns, Positions] | None:
+        """The engine's columns that hold all its documents, if there are any."""
+        return find_shared_columns(self.documents)
+
+    @cached_property
+    def spans(self) -> tuple[DocumentSpans, ...]:
+        """The phrase finder of each of its documents."""
+        return tuple(map(DocumentSpans, self.documents))
+
+    @cached_property
+    def text(self) -> SideText:
+        """Its words: whether, how often and how far they contain a phrase."""
+        return SideText(self.encoded_text, self.reader.model)
+
+    def edges(self, phrases: Sequence[str]) -> NDArray[np.float64]:
+        """Return the BM25 of each phrase in each document whose segmentation contains it, else 0.
+
+        Shape (phrases, documents), with the statistics of the epoch.
+        """
+        if self._columns is not None:
+            return _read_column_edges(*self._columns, phrases)
+        row_by_phrase = {phrase: i for i, phrase in enumerate(phrases)}
+        segments = [document.phrases for document in self.documents]
+        sizes = list(map(len, segments))
+        rows = np.fromiter(
+            map(row_by_phrase.get, chain.from_iterable(segments), repeat(-1)), dtype=np.int64, count=sum(sizes)
+        )
+        known = np.flatnonzero(rows >= 0)
+        weights = np.array(list(chain.from_iterable(d.weights for d in self.documents)))
+        edges = np.zeros((len(row_by_phrase), len(segments)))
+        edges[rows[known], np.repeat(np.arange(len(segments)), sizes)[known]] = weights[known]
+        return edges
+
+    @cached_property
+    def topic_vectors(self) -> NDArray[np.float64]:
+        """Unit vectors of its documents in topic space, shape (documents, dimensions)."""
+        return self.compute_topic_vectors(self.encoded_text.word_ids, self.encoded_text.lengths)
+
+    def compute_topic_vectors(self, word_ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the topic vectors of texts of its index, shape (texts, dimensions).
+
+        ``word_ids``: of all texts, one after another, shape (words,); ``lengths``: words of each, shape (texts,).
+        """
+        model = self.reader.model
+        known_ids = np.minimum(word_ids, len(model.words))  # topics do not tell unseen words apart
+        text_numbers = np.repeat(np.arange(len(lengths)), lengths)
+        return model.topic_space.embed_texts(known_ids, text_numbers, lengths).astype(np.float64)
+
+    def store_topic_vectors(self, vectors: NDArray[np.float64]) -> None:
+        """Set ``topic_vectors`` to what was computed together with those of other sides."""
+        self.__dict__["topic_vectors"] = vectors
+
+    @cached_property
+    def topic_centroid(self) -> tuple[NDArray[np.float64], float]:
+        """The mean of its topic vectors, shape (dimensions,), and the length of that mean."""
+        centroid = self.topic_vectors.mean(axis=0)
+        return centroid, float(np.linalg.norm(centroid))
+
+    def describe(self) -> SideInfo:
+        """Return what an answer says about the side: kind, ids, title."""
+        if self.kind == "document":
+            return SideInfo(self.kind, self.ids, self.documents[0].document.title)
+        if self.kind == "set":
+            size = len(self.documents)
+            title = self.side.words or f"{size} document{'s' * (size != 1)}"
+            return SideInfo(self.kind, self.ids, title)
+        start = " ".join(self.side.words[: 10 * _MAX_TITLE_LENGTH].split())
+        title = start if len(start) <= _MAX_TITLE_LENGTH else start[: _MAX_TITLE_LENGTH - 1].rstrip() + "…"
+        return SideInfo(self.kind, (), title)
+
+
+def fill_topic_vectors(sides: Iterable[ResolvedSide]) -> None:
+    """Compute the topic vectors of all sides of one document, several at a time.
+
+    For a hit of a few hundred words the call costs more than the computation; the vectors are the same to the last bit.
+    """
+    single = [side for side in dict.fromkeys(sides) if len(side.documents) == 1]
+    if not single or single[0].reader.model.topic_space.dimensions == 0:
+        return
+    # larger batches would be added up in another order
+    for first in range(0, len(single), SMALL_BATCH):
+        batch = single[first : first + SMALL_BATCH]
+        lengths = np.concatenate([side.encoded_text.lengths for side in batch])
+        word_ids = np.concatenate([side.encoded_text.word_ids for side in batch])
+        for side, vector in zip(batch, batch[0].compute_topic_vectors(word_ids, lengths), strict=True):
+            side.store_topic_vectors(vector[np.newaxis])
+
+
+def _sum_salience(documents: Sequence[AnalysedDocument]) -> list[tuple[str, float]]:
+    """Return phrases with their summed salience: at least all that may be among the best."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for document in documents:
+        for phrase, salience in get_phrase_salience(document.salient):
+            sums[phrase] += salience
+    threshold = min(nlargest(MAX_SET_CANDIDATES, sums.values()), default=0.0)
+    return [(phrase, score) for phrase, score in sums.items() if score >= threshold]
+
+
+def _sum_column_salience(columns: DocumentColumns, positions: Positions) -> list[tuple[str, float]]:
+    """Return what ``_sum_salience`` does, added up in the same order, from an engine's columns."""
+    all_rows, salience, _ = columns.get_salience(positions)
+    rows = np.flatnonzero(np.bincount(all_rows))
+    sums = np.bincount(all_rows, salience)[rows]
+    if len(rows) > MAX_SET_CANDIDATES:
+        is_likely = sums >= np.partition(sums, len(rows) - MAX_SET_CANDIDATES)[len(rows) - MAX_SET_CANDIDATES]
+        rows, sums = rows[is_likely], sums[is_likely]
+    return list(zip(map(columns.get_phrase, rows.tolist()), sums.tolist(), strict=True))
+
+
+def _read_column_edges(columns: DocumentColumns, positions: Positions, phrases: Sequence[str]) -> NDArray[np.float64]:
+    """Return what ``ResolvedSide.edges`` does, from an engine's columns."""
+    stored_rows, weights, sizes = columns.get_edges(positions)
+    known = [(i, row) for i, row in enumerate(map(columns.find_row, phrases)) if row is not None]
+    row_by_stored = np.full(int(max([stored_rows.max(initial=0), *[row for _, row in known]])) + 1, -1, dtype=np.int64)
+    for i, row in known:
+        row_by_stored[row] = i
+    rows = row_by_stored[stored_rows]
+    chosen = np.flatnonzero(rows >= 0)
+    edges = np.zeros((len(phrases), len(positions)))
+    edges[rows[chosen], np.repeat(np.arange(len(positions)), sizes)[chosen]] = weights[chosen]
+    return edges
