@@ -1,5 +1,6 @@
 # The two commands:  make demo  and  make test.  The rest is for those who work on the code.
 #
+#   make check                       lint, types and the tests that start no server: for the inner loop
 #   make demo ARGS=--once            everything once, prints one comparison, stops
 #   make test ARGS="tests/indexer"   a part of the tests
 
@@ -10,7 +11,7 @@ CODE := indexer worker webapi deploy tests
 TYPED := indexer worker webapi deploy
 ARGS ?=
 
-.PHONY: demo test lint faults load fuzz evaluate bench lock audit docs screenshots clean
+.PHONY: demo test check lint faults load fuzz evaluate bench lock audit docs screenshots clean
 .DEFAULT_GOAL := demo
 
 demo: .venv/runtime.stamp
@@ -18,6 +19,9 @@ demo: .venv/runtime.stamp
 
 test: lint elasticsearch chromium
 	@$(BIN)/python -m pytest -W error $(ARGS)
+
+check: lint
+	@$(BIN)/python -m pytest -W error -q -m "not elasticsearch and not browser and not server and not slow" $(ARGS)
 
 lint: .venv/dev.stamp
 	@$(BIN)/ruff check $(CODE)
@@ -36,7 +40,7 @@ load: .venv/dev.stamp elasticsearch
 # Thousands of made-up requests against a running service: no 5xx, nothing that is not described.
 #   make fuzz ARGS="600 600 20000"   requests for each operation, seconds of chains, cases there must have been
 fuzz: .venv/dev.stamp
-	@$(BIN)/python -m tests.webapi.run_fuzz $(ARGS)
+	@$(BIN)/python -m tests.tools.run_fuzz $(ARGS)
 
 evaluate: .venv/dev.stamp
 	@$(BIN)/phrasecom evaluate $(or $(ARGS),all)

@@ -2,8 +2,8 @@
 
     python deploy/lock.py [--upgrade]
 
-The locks are made from pyproject.toml alone and name no index or host, so they install from
-whatever registry pip is set up with. Pins that still fit are kept unless --upgrade is given.
+The locks are made from pyproject.toml alone and name no index or host, so that they install from
+any registry pip is set up with. Pins that still fit stay unless --upgrade is given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Made by `make lock` from pyproject.toml. Do not edit.\n"
 CONDITIONAL_REQUIREMENTS = ["async-timeout>=4.0.3"]
-"""What only some supported Pythons need (this one: below 3.11.3); a resolver running on a newer one leaves it out."""
+"""Packages that only some supported Pythons need (here: below 3.11.3); a resolver on a newer one leaves them out."""
 
 OPTIONS = [
     "--quiet",
@@ -32,9 +32,9 @@ OPTIONS = [
 ]
 
 
-def write_lock(lock: Path, requirements: list[str], *more: str) -> None:
-    """Pin ``requirements`` and all they need in ``lock``."""
-    command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *more, "--output-file", str(lock), "-"]
+def write_lock(lock: Path, requirements: list[str], *options: str) -> None:
+    """Pin ``requirements`` and their dependencies in ``lock``; ``options`` go to pip-compile."""
+    command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *options, "--output-file", str(lock), "-"]
     subprocess.run(command, input="\n".join(requirements), text=True, stdout=subprocess.DEVNULL, check=True, cwd=ROOT)
     lines = [line for line in lock.read_text().splitlines(keepends=True) if not line.startswith("#") and line.strip()]
     lock.write_text(HEADER + "".join(lines))

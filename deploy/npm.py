@@ -1,8 +1,8 @@
-"""Fetch scripts that only the browser tests use, into the cache.
+"""Fetch scripts that only the browser tests use from npm into the cache.
 
-    python deploy/npm.py        fetches them all, prints their paths
+    python deploy/npm.py        fetches all of them, prints their paths
 
-Nothing of them is kept in the project: npm brings a package, and the one script of it that is used is checked
+They are no part of the project: npm downloads a package, and the one script of it that is used is checked
 against the sha256 below.
 """
 
@@ -23,14 +23,17 @@ DOWNLOAD_TIMEOUT = 300
 
 
 class DownloadError(Exception):
-    """A script could not be had; the message says why in one line."""
+    """A script could not be downloaded; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
 class NpmScript:
+    """A script in an npm package, with its checksum."""
+
     package: str
     version: str
     member: str
+    """Path in the archive of the package."""
     sha256: str
 
 
@@ -63,41 +66,44 @@ SCRIPTS = (AXE, INSTANTSEARCH, SEARCHKIT, SEARCHKIT_CLIENT)
 
 
 def fetch_script(script: NpmScript) -> Path:
-    """The script's place; fetched when it is not there yet."""
+    """Return the path of the script in the cache; download it first if it is missing.
+
+    Raises DownloadError.
+    """
     root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[1] / ".cache"
     name = script.package.strip("@").replace("/", "-")
-    place = Path(root).resolve() / "npm" / f"{name}-{script.version}.js"
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-            part = Path(folder) / place.name
+    path = Path(root).resolve() / "npm" / f"{name}-{script.version}.js"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            part = Path(folder) / path.name
             part.write_bytes(_download_script(script, Path(folder)))
-            part.replace(place)
-    return place
+            part.replace(path)
+    return path
 
 
 def _download_script(script: NpmScript, folder: Path) -> bytes:
-    wanted = f"{script.package}@{script.version}"
+    package = f"{script.package}@{script.version}"
     npm = shutil.which("npm")
     if npm is None:
-        raise DownloadError(f"npm is not installed, and {wanted} is not in the cache")
-    command = [npm, "pack", "--silent", wanted]
+        raise DownloadError(f"npm is not installed, and {package} is not in the cache")
+    command = [npm, "pack", "--silent", package]
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=DOWNLOAD_TIMEOUT)
     except (subprocess.SubprocessError, OSError) as error:
-        raise DownloadError(f"npm could not fetch {wanted}: {error}") from error
+        raise DownloadError(f"npm could not fetch {package}: {error}") from error
     with tarfile.open(next(folder.glob("*.tgz"))) as packed:
         member = packed.extractfile(script.member)
         content = member.read() if member else b""
     if hashlib.sha256(content).hexdigest() != script.sha256:
-        raise DownloadError(f"{wanted} is not what was expected")
+        raise DownloadError(f"{package} is not what was expected")
     return content
 
 
 if __name__ == "__main__":
     try:
-        for one in SCRIPTS:
-            print(fetch_script(one))
+        for script in SCRIPTS:
+            print(fetch_script(script))
     except DownloadError as problem:
         print(problem, file=sys.stderr)
         sys.exit(1)

@@ -1,8 +1,8 @@
-"""Write the pages of docs/ that come from the code: settings and commands.
+"""Write the pages of docs/ that are generated from the code: settings and commands.
 
     python deploy/write_docs.py
 
-A test fails when a page differs from what this would write.
+A test fails if a page differs from what this would write.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ the last, is an object `{"code": …, "detail": …, "fix": …}` with a code of
 
 
 def render_settings_page() -> str:
+    """Return docs/settings.md: a table of all settings."""
     rows = [
         f"| `{name}` | `{ENVIRONMENT_PREFIX}{name.upper()}` | {_format_cell(describe_default(name))} "
         f"| {_format_cell(describe_allowed_values(name))} | {_format_cell(str(field.description))} |"
@@ -65,6 +66,7 @@ def _format_cell(text: str) -> str:
 
 
 def render_commands_page() -> str:
+    """Return docs/commands.md: the help of all commands."""
     parts = [_render_section("phrasecom", cli, None)]
     with _make_context("phrasecom", cli, None) as parent:
         for name in COMMANDS:
@@ -75,6 +77,7 @@ def render_commands_page() -> str:
 
 
 def _render_section(title: str, command: click.Command, parent: click.Context | None) -> str:
+    """Return the help of a command, followed by that of its subcommands."""
     name = title.rpartition(" ")[2]
     context = _make_context(name, command, parent)
     text = f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"
@@ -85,7 +88,7 @@ def _render_section(title: str, command: click.Command, parent: click.Context | 
 
 
 def _make_context(name: str, command: click.Command, parent: click.Context | None) -> click.Context:
-    """As the entry point makes it, but of a fixed width."""
+    """Return the context that the entry point would make, but of a fixed width."""
     settings: dict[str, Any] = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
     return click.Context(command, info_name=name, parent=parent, **settings)
 
@@ -94,8 +97,8 @@ PAGES = {"settings.md": render_settings_page, "commands.md": render_commands_pag
 
 
 def main() -> None:
-    for name, page in PAGES.items():
-        (DOCS / name).write_text(page())
+    for name, render_page in PAGES.items():
+        (DOCS / name).write_text(render_page())
 
 
 if __name__ == "__main__":

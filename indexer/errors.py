@@ -85,7 +85,7 @@ class UnknownHost(Forbidden):
     code = "unknown-host"
 
     def __init__(self, host: str) -> None:
-        super().__init__(f"this server is not {host[:100]!r}", fix="call it by its own name, or set allowed_hosts")
+        super().__init__(f"this server is not {host[:100]!r}", fix="use its own name, or add this one to allowed_hosts")
 
 
 class NotFound(PhraseComError):
@@ -96,7 +96,7 @@ class UnknownIndex(NotFound):
     code = "unknown-index"
 
     def __init__(self, index: str) -> None:
-        super().__init__(f"no index named {index!r}", fix=f"make it with: phrasecom index PATH --index {index}")
+        super().__init__(f"no index named {index!r}", fix=f"build it with: phrasecom index PATH --index {index}")
         self.index = index
 
 
@@ -129,17 +129,17 @@ class EpochChanged(PhraseComError):
 
 class BadSetting(PhraseComError):
     code = "bad-setting"
-    public_detail = "the service is not set up right; its log says what is wrong"
+    public_detail = "the service is misconfigured; see its log"
 
 
 class CorruptIndex(PhraseComError):
     code = "corrupt-index"
-    public_detail = "the index is damaged; whoever runs the service can rebuild it"
+    public_detail = "the index is damaged; the operator of the service can rebuild it"
 
 
 class UnsupportedVersion(PhraseComError):
     code = "unsupported-version"
-    public_detail = "the index or the search engine is of a version that the service does not read"
+    public_detail = "the service does not support the version of this index or of the search engine"
 
 
 class TooSlow(PhraseComError):
@@ -167,7 +167,7 @@ class RateLimited(Overloaded):
     code = "rate-limited"
 
     def __init__(self, per_minute: int, retry_after_seconds: float) -> None:
-        super().__init__(f"more than {per_minute} requests a minute", fix="wait as long as Retry-After says")
+        super().__init__(f"more than {per_minute} requests a minute", fix="wait for Retry-After seconds")
         self.retry_after_seconds = retry_after_seconds
 
 

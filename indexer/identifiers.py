@@ -18,8 +18,8 @@ def check_index_name(name: str) -> str:
     """Return the name; raise BadParameter if it cannot name an index."""
     if not re.fullmatch(INDEX_NAME_PATTERN, name):
         raise BadParameter(
-            f"{name[:120]!r} cannot name an index",
-            fix="use up to 100 lower-case letters, digits, '-' and '_', a letter or digit first",
+            f"{name[:120]!r} is not a valid index name",
+            fix="use up to 100 lower-case letters, digits, '-' and '_', starting with a letter or digit",
         )
     return name
 

@@ -57,14 +57,14 @@ def check_can_listen(host: str, port: int) -> None:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise BadSetting(
-            f"cannot listen on {host}: {describe_root_cause(error)}", fix="name an address of this machine"
+            f"cannot listen on {host}: {describe_root_cause(error)}", fix="use an address of this machine"
         ) from None
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
         try:
             probe.bind(address)
         except OSError as error:
-            fix = "choose another with --port, or end what listens there"
+            fix = "choose another with --port, or stop the process that uses it"
             if error.errno != errno.EADDRINUSE:
                 fix = "choose another address with --host or another port with --port"
             raise BadSetting(f"cannot listen on {host} port {port}: {describe_root_cause(error)}", fix=fix) from None

@@ -125,7 +125,7 @@ def _to_id(value: Any, default: str) -> str:
     if len(name.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
         raise BadRecord(f"the id is longer than {MAX_ID_BYTES} bytes")
     if not name.isprintable():
-        raise BadRecord("the id holds control characters")
+        raise BadRecord("the id contains control characters")
     return name
 
 
@@ -162,7 +162,7 @@ def _check_content(document: Document, max_bytes: int) -> None:
     short_texts += [value for values in document.facets.values() for value in values]
     content = "".join([document.title, document.text, *short_texts])
     if "\0" in content:
-        raise BadRecord("it holds NUL bytes")
+        raise BadRecord("it contains NUL bytes")
     try:
         size = len(content.encode("utf-8"))
     except UnicodeEncodeError:

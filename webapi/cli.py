@@ -14,9 +14,9 @@ from indexer.cli.output import print_json
 @engine_option
 @setting_option("redis_url", metavar="URL")
 @setting_options("host", "port", "threads", "processes", "keys_file", "log_format", "log_level")
-@click.option("--inline", is_flag=True, help="Compute in this process: no Redis, no workers.")
+@click.option("--inline", is_flag=True, help="Compute in this process, without Redis and workers.")
 def serve_command(inline: bool, as_json: bool, **options: str | None) -> int:
-    """Serve the HTTP API and the search page until told to stop."""
+    """Serve the HTTP API and the web pages until stopped."""
     from indexer.logging_setup import configure_logging
     from indexer.settings import load_settings
     from webapi.server.gunicorn_app import serve
@@ -28,19 +28,20 @@ def serve_command(inline: bool, as_json: bool, **options: str | None) -> int:
 
 
 @command("demo")
-@click.option("--once", is_flag=True, help="Do everything, print one comparison as JSON, stop.")
-@click.option("--corpus", metavar="FILE", help="Documents to show instead of Python's docstrings.")
+@click.option("--once", is_flag=True, help="Print one comparison as JSON and stop.")
+@click.option("--corpus", metavar="FILE", help="Documents to index instead of Python docstrings.")
 @click.option("--elasticsearch", metavar="URL", help="Use this cluster instead of the embedded engine.")
 @setting_option("port")
 @click.option(
-    "--folder", type=click.Path(file_okay=False, path_type=Path), default=Path(".phrasecom"), show_default=True
+    "--folder", type=click.Path(file_okay=False, path_type=Path), default=Path(".phrasecom"), show_default=True,
+    help="Folder for the index and the logs."
 )
 def demo_command(
     once: bool, corpus: str | None, elasticsearch: str | None, port: str | None, folder: Path, as_json: bool
 ) -> int:
     """Index a corpus, start Valkey, a worker and the web server, and compare two documents.
 
-    Stays until Ctrl-C, which stops all of them. What was indexed is kept for the next time.
+    Runs until Ctrl-C, which stops all processes. The index is kept for the next run.
     """
     from indexer.engines.factory import check_server_url
     from indexer.settings import load_settings

@@ -12,7 +12,7 @@ from indexer.cli.output import print_json, print_table
 
 @click.group("keys")
 def keys_command() -> None:
-    """API keys: make one, list them, take one away. Running servers notice within seconds."""
+    """Create, list and remove API keys. Running servers notice changes within seconds."""
 
 
 @keys_command.command("add")
@@ -20,13 +20,13 @@ def keys_command() -> None:
 @debug_option
 @click.argument("name")
 @click.option(
-    "--scope", "scopes", multiple=True, help="read, compare, ingest, admin; repeat for more. Default: read, compare."
+    "--scope", "scopes", multiple=True, help="read, compare, ingest or admin; may be repeated.  [default: read, compare]"
 )
 @click.option(
-    "--index", "indexes", multiple=True, metavar="NAME", help="Only this index; repeat for more. Default: all."
+    "--index", "indexes", multiple=True, metavar="NAME", help="Only this index; may be repeated.  [default: all]"
 )
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Documents of this group too; repeat for more.")
-@click.option("--all-groups", is_flag=True, help="Every document, whatever its acl.")
+@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Also documents of this group; may be repeated.")
+@click.option("--all-groups", is_flag=True, help="All documents, regardless of their acl.")
 @setting_option("keys_file", metavar="FILE")
 def add_command(
     name: str,
@@ -37,10 +37,10 @@ def add_command(
     keys_file: str | None,
     as_json: bool,
 ) -> int:
-    """Make a key and print it, once: only its hash is kept.
+    """Create a key and print it once: only its hash is stored.
 
-    Without --group it reads documents that have no acl. To replace a key make one under another name, hand
-    it out, then remove the old one.
+    Without --group, the key can read documents that have no acl. To replace a key, create one under another name,
+    distribute it, then remove the old one.
     """
     from indexer.errors import BadParameter
     from webapi.auth.api_keys import ALL_NAMES, generate_key, hash_key, make_api_key, read_keys, write_keys
@@ -48,9 +48,9 @@ def add_command(
     path = _find_keys_file(keys_file)
     keys = read_keys(path) if path.exists() else {}
     if name in keys:
-        raise BadParameter(f"there is a key {name!r}", fix=f"choose another name, or: phrasecom keys remove {name}")
+        raise BadParameter(f"the key {name!r} already exists", fix=f"choose another name, or: phrasecom keys remove {name}")
     if all_groups and groups:
-        raise BadParameter("--all-groups and --group exclude each other", fix="give one of them")
+        raise BadParameter("--all-groups and --group are mutually exclusive", fix="give one of them")
     key = generate_key(name)
     readable = (ALL_NAMES,) if all_groups else groups
     keys[name] = make_api_key(name, hash_key(key), scopes or ("read", "compare"), indexes or (ALL_NAMES,), readable)
@@ -58,7 +58,7 @@ def add_command(
     if as_json:
         print_json({"name": name, "key": key, "file": str(path)})
     else:
-        click.echo(f"kept in {path}; it is not shown again:", err=True)
+        click.echo(f"key added to {path}; it is not shown again:", err=True)
         click.echo(key)
     return 0
 
@@ -68,7 +68,7 @@ def add_command(
 @debug_option
 @setting_option("keys_file", metavar="FILE")
 def list_command(keys_file: str | None, as_json: bool) -> int:
-    """Show the keys and what each may do."""
+    """List the keys with their scopes, indexes and groups."""
     from webapi.auth.api_keys import ALL_NAMES, read_keys
 
     def list_names(values: frozenset[str] | None) -> list[str]:
@@ -90,7 +90,7 @@ def list_command(keys_file: str | None, as_json: bool) -> int:
 @click.argument("name")
 @setting_option("keys_file", metavar="FILE")
 def remove_command(name: str, keys_file: str | None, as_json: bool) -> int:
-    """Take a key away."""
+    """Remove a key."""
     from indexer.errors import BadParameter
     from webapi.auth.api_keys import read_keys, write_keys
 

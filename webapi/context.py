@@ -1,4 +1,4 @@
-"""What request handlers need: settings, the gateway, the caller, the JSON body and the preferred wait."""
+"""The request handlers' common needs: settings, the gateway, the caller, the JSON body and the preferred wait."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ from worker.parameter_options import parameters_option
 @setting_options("method", "preset", "cap", "neighbours")
 @click.option("--graph", type=click.Choice(["neighbourhood", "full"]), default="neighbourhood", show_default=True)
 @parameters_option
-@click.option("--candidates", is_flag=True, help="Add both sides' salient phrases.")
+@click.option("--candidates", is_flag=True, help="Add the salient phrases of both sides to the JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown instead of a table.")
 def compare_command(
     a: str, b: str, index: str, graph: str, parameters: dict[str, object], candidates: bool, markdown: bool,
     as_json: bool, **setting_values: str | None,
 ) -> int:  # fmt: skip
-    """Say what A and B share and what sets each apart.
+    """Show which phrases A and B share and which set each apart.
 
-    A side is an id, or id:..., ids:...,..., search:... (the documents selected by words, field:value and
-    date:2011-03-11..2011-03-14), query:..., text:..., file:...
+    Each side is an id, or id:..., ids:...,..., search:... (all documents that match words, field:value and
+    date:2011-03-11..2011-03-14), query:..., text:... or file:...
     """
     from indexer.settings import load_settings
     from worker import Comparer, compare
@@ -35,7 +35,7 @@ def compare_command(
     from worker.explain.resolver import SideLimits
 
     if as_json and markdown:
-        raise click.UsageError("--json and --markdown exclude each other")
+        raise click.UsageError("--json and --markdown are mutually exclusive")
     settings = load_settings(**setting_values)
     options = {"cap": settings.cap, "neighbours": settings.neighbours or None, "candidates": candidates, **parameters}
     with open_engine_with_hints(settings) as engine:
@@ -58,7 +58,7 @@ def compare_command(
 @index_option
 @setting_option("redis_url", metavar="URL")
 def feedback_command(index: str, as_json: bool, **setting_values: str | None) -> int:
-    """Show what readers said of the phrases of an index's comparisons, oldest first: data for an evaluation."""
+    """Show user feedback on the phrases of an index's comparisons, oldest first, as data for an evaluation."""
     from indexer.settings import load_settings
     from worker.cache.key_value import RedisKeyValueStore
     from worker.redis_connection import connect
@@ -73,7 +73,7 @@ def feedback_command(index: str, as_json: bool, **setting_values: str | None) ->
         columns = ("phrase", "useful", "a", "b", "method", "preset")
         print_table(columns, [[str(entry.get(name, "")) for name in columns] for entry in entries])
     else:
-        click.echo("nothing was said yet")
+        click.echo("no feedback yet")
     return 0
 
 
@@ -81,9 +81,9 @@ def feedback_command(index: str, as_json: bool, **setting_values: str | None) ->
 @engine_option
 @setting_option("redis_url", metavar="URL")
 @setting_options("concurrency", "log_format", "log_level")
-@click.option("--queue", type=click.Choice(["interactive", "bulk"]), multiple=True, help="Only this queue.")
+@click.option("--queue", type=click.Choice(["interactive", "bulk"]), multiple=True, help="Only this queue; may be repeated.")
 def worker_command(queue: tuple[str, ...], as_json: bool, **setting_values: str | None) -> int:
-    """Run a worker that computes what the service asks for, until it is told to stop."""
+    """Run a worker that computes the jobs of the service until it is stopped."""
     from indexer.logging_setup import configure_logging
     from indexer.settings import load_settings
     from worker.jobs.config import load_work_config

@@ -45,11 +45,10 @@ def _parse_variations(
 _NAMES = ", ".join(MODEL_OPTIONS)
 parameters_option = click.option(
     "--set", "parameters", multiple=True, callback=_parse_settings, metavar="NAME=VALUE",
-    help=f"A parameter of the method ({_NAMES}, {ODDS_PREFIX}... for the ranking) in place of the preset's; "
-    "may be repeated.",
+    help=f"Override a parameter of the preset ({_NAMES}; {ODDS_PREFIX}... for the ranking); may be repeated.",
 )  # fmt: skip
 vary_option = click.option(
     "--vary", multiple=True, callback=_parse_variations, metavar="NAME=VALUE,...",
-    help=f"A row more for cda with each value of a parameter ({_NAMES}, neighbours, {ODDS_PREFIX}... for the "
+    help=f"Add a row for cda with each value of a parameter ({_NAMES}, neighbours; {ODDS_PREFIX}... for the "
     "ranking); may be repeated.",
 )  # fmt: skip

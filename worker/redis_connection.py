@@ -80,4 +80,4 @@ def _find_connection_problem(url: str) -> str | None:
 
 def _make_refused_error(url: str, error: Exception) -> BadSetting:
     fix = "write its password into redis_url: redis://:PASSWORD@HOST:6379/0"
-    return BadSetting(f"Redis at {redact(url)} refuses us ({redact(describe_root_cause(error))})", fix=fix)
+    return BadSetting(f"Redis at {redact(url)} denies access ({redact(describe_root_cause(error))})", fix=fix)

@@ -1,4 +1,4 @@
-"""Parts of charts in SVG: axes, scales, lines, text."""
+"""Parts of SVG charts: axes, scales, lines, text."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ GREY = "#555"
 
 @dataclass(frozen=True)
 class Axis:
-    """Maps the range of some values to the coordinates from ``start`` to ``end``."""
+    """Linear map from the range of some values to the coordinates from ``start`` to ``end``."""
 
     values: Sequence[float]
     start: float
     end: float
 
     def __call__(self, value: float) -> float:
+        """Return the coordinate of a value; the middle if all values are equal."""
         low, high = min(self.values), max(self.values)
         share = (value - low) / (high - low) if high > low else 0.5
         return round(self.start + share * (self.end - self.start), 1)
 
 
 def draw_svg(width: float, height: float, label: str, parts: Sequence[str]) -> str:
+    """Return an SVG document of the parts, with a text alternative for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="{escape(label)}">'
@@ -43,6 +45,7 @@ def draw_scale(y: Axis, step: float, left: float, right: float) -> list[str]:
 
 
 def draw_line(points: Sequence[tuple[float, float]], colour: str) -> list[str]:
+    """Draw a line through points, with a dot at each."""
     path = "L".join(f"{x} {y}" for x, y in points)
     dots = [f'<circle cx="{x}" cy="{y}" r="3.5" fill="{colour}"/>' for x, y in points]
     return [f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>', *dots]

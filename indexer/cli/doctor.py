@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SettingOptions = dict[str, str | None]
 """Setting -> value given on the command line."""
 STATE_MARKS = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "red")}
-REDIS_FIX = "start Redis or Valkey and name it with redis_url, or serve without: phrasecom serve --inline"
+REDIS_FIX = "start Redis or Valkey and set redis_url, or do without it: phrasecom serve --inline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class Finding:
 @engine_option
 @setting_option("redis_url", metavar="URL")
 def doctor_command(as_json: bool, **options: str | None) -> int:
-    """Say what is set up, what is not, and how to mend it.
+    """Check the installation and say how to fix what does not work.
 
-    A FAIL is something that is set up and does not work; a note, something that is missing and not needed yet.
-    Exit status 1 when anything fails.
+    FAIL marks something that is configured and does not work; note marks something that is missing but not needed
+    yet. The exit status is 1 if anything fails.
     """
     findings = list(run_checks(options))
     is_good = all(finding.is_good for finding in findings)
@@ -78,7 +78,7 @@ def run_checks(options: SettingOptions) -> Iterator[Finding]:
         settings = load_settings(**options)
     except PhraseComError as error:
         yield _make_failure("settings", error)
-        yield Finding("the rest", "note", "not looked at: it depends on the settings")
+        yield Finding("the rest", "note", "not checked: it depends on the settings")
         return
     yield Finding("settings", "ok", _describe_setting_sources(settings, options))
     yield _run_check("write permission", lambda: _check_write_permission(settings))
@@ -126,9 +126,9 @@ def _check_write_permission(settings: Settings) -> str:
             pass
     except OSError as error:
         raise BadSetting(
-            f"cannot write in {existing}: {error.strerror}", fix="name another folder with engine, or mend this one"
+            f"cannot write in {existing}: {error.strerror}", fix="set engine to another folder, or fix this one"
         ) from None
-    return f"{folder} " + ("can be written" if existing == folder else f"will be made: {existing} can be written")
+    return f"{folder} " + ("is writable" if existing == folder else f"will be created: {existing} is writable")
 
 
 def _check_engine(settings: Settings) -> Iterator[Finding]:
@@ -140,14 +140,14 @@ def _check_engine(settings: Settings) -> Iterator[Finding]:
             yield from _check_indexes(engine)
     except PhraseComError as error:
         yield _make_failure("engine", error)
-        yield Finding("indexes", "note", "not looked at: the engine cannot be used")
+        yield Finding("indexes", "note", "not checked: the engine cannot be used")
 
 
 def _check_indexes(engine: Engine) -> Iterator[Finding]:
     """Check every index: one finding for all that can be read, one for each that cannot."""
     names = engine.list_indexes()
     if not names:
-        fix = add_engine_option("make one with: phrasecom index PATH --index NAME")
+        fix = add_engine_option("build one with: phrasecom index PATH --index NAME")
         yield Finding("indexes", "note", "none yet", fix)
     findings = {name: _run_check(f"index {name}", partial(_describe_index, engine, name)) for name in names}
     readable = [f"{name} ({finding.detail})" for name, finding in findings.items() if finding.is_good]
@@ -168,7 +168,7 @@ def _check_redis(settings: Settings) -> Finding:
     url = settings.redis_url.get_secret_value()
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
-            version = client.info("server").get("redis_version", "of unknown version")
+            version = client.info("server").get("redis_version", "unknown version")
     except (redis.RedisError, ValueError) as error:
         reason = redact(describe_root_cause(error))
         if "redis_url" in settings.model_fields_set:

@@ -53,8 +53,8 @@ def _add_known_indexes(error: UnknownIndex, engine: Engine) -> None:
         known = f"it has {', '.join(names)}"
     else:
         known = f"it has {len(names)} others, see: phrasecom doctor"
-    suggestion = f"did you mean {' or '.join(similar)}? else " if similar else ""
-    elsewhere = "" if _get_engine_option() else "say with --engine where it is, or "
+    suggestion = f"did you mean {' or '.join(similar)}? otherwise " if similar else ""
+    elsewhere = "" if _get_engine_option() else "set --engine to its location, or "
     error.detail = f"{error.detail} in {strip_credentials(engine.address)} ({known})"
     error.fix = suggestion + elsewhere + add_engine_option(error.fix)
 

@@ -33,17 +33,17 @@ map_option = click.option(
     "maps",
     multiple=True,
     metavar="FIELD=NAME",
-    help="Where a field comes from, e.g. title=headline, facets.topic=category; may be given again.",
+    help="Source of a field, e.g. title=headline or facets.topic=category; may be repeated.",
 )
 rejects_option = click.option(
     "--rejects",
     "rejects_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for records that could not be taken.  [default: NAME.rejects.jsonl]",
+    help="File for rejected records.  [default: NAME.rejects.jsonl]",
 )
 paths_argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 analysis_options = setting_options("language", "min_support", "k", "mu", "index_processes")
-force_option = click.option("--force", is_flag=True, help="Build even if the index holds the same content.")
+force_option = click.option("--force", is_flag=True, help="Rebuild even if the content has not changed.")
 
 
 def reading_options(function: F) -> F:
@@ -53,11 +53,11 @@ def reading_options(function: F) -> F:
     return function
 
 
-_INDEX_HELP = f"""Make an index from files: {RECORD_SUFFIXES}, a folder of {PAGE_SUFFIXES} pages, or -
-for JSON lines on standard input.
+_INDEX_HELP = f"""Build an index from files ({RECORD_SUFFIXES}), from a folder of {PAGE_SUFFIXES} pages, or
+from JSON lines on standard input (-).
 
-An index of the same name is replaced at once when the new one is ready. Records that cannot be
-taken are written to a file and the rest goes on; the exit status is then 1.
+An index of the same name is replaced atomically when the new one is ready. Invalid records are written to a file
+and skipped; the exit status is then 1.
 """
 
 
@@ -88,7 +88,7 @@ def index_command(
 @reading_options
 @analysis_options
 @force_option
-@click.option("--source-api-key", metavar="KEY", help="API key for the source, if it needs one.")
+@click.option("--source-api-key", metavar="KEY", help="API key for the source, if required.")
 def attach_command(
     source: str,
     index: str,
@@ -99,9 +99,9 @@ def attach_command(
     as_json: bool,
     **options: str | None,
 ) -> int:
-    """Make an index from an existing Elasticsearch index, which is only read: phrasecom attach
-    http://localhost:9200/news --index news --map text=body. Where both are on the same server, a search over HTTP
-    is answered by the existing index itself.
+    """Build an index from an existing Elasticsearch index, which is only read: phrasecom attach
+    http://localhost:9200/news --index news --map text=body. If both are on the same cluster, searches over HTTP run
+    on the existing index itself.
     """
     from indexer.readers.elasticsearch_index import find_attachment, read_elasticsearch_index
 
@@ -170,7 +170,7 @@ def _notify_service(settings: Settings) -> Iterator[WriteListener]:
         notifier.close()
     if notifier.failure and "redis_url" in settings.model_fields_set:
         click.echo(
-            f"phrasecom: the service could not be told ({notifier.failure}); it notices by itself within a minute",
+            f"phrasecom: cannot notify the service ({notifier.failure}); it will notice the change within a minute",
             err=True,
         )
 
@@ -187,7 +187,7 @@ def _report_rejects(rejects: Rejects) -> int:
         return 0
     first, records = rejects.examples[0], "record" if rejects.count == 1 else "records"
     click.echo(
-        f"phrasecom: {rejects.count:,} {records} left out, listed in {rejects.path}; "
+        f"phrasecom: {rejects.count:,} {records} rejected, listed in {rejects.path}; "
         f"the first: {first.source}, line {first.line}: {first.reason}",
         err=True,
     )
@@ -198,13 +198,13 @@ def _print_build(report: BuildReport, as_json: bool) -> None:
     if as_json:
         print_json(report.to_dict())
         return
-    state = "is as it was" if report.unchanged else "is ready"
+    state = "is unchanged" if report.unchanged else "is ready"
     seconds = ", ".join(f"{stage} {time:.1f}" for stage, time in report.seconds.items())
     rows = {
         "documents": report.documents,
         "phrases": f"{report.phrases:,} ({report.pairs:,} of them pairs)",
         "edges": report.edges,
-        "left out": report.rejects,
+        "rejected": report.rejects,
         "epoch": report.epoch,
         "seconds": seconds,
     }
@@ -222,7 +222,7 @@ def add_command(
     as_json: bool,
     **options: str | None,
 ) -> int:
-    """Add documents to an index, or replace those of the same id, with the phrases it has."""
+    """Add documents to an index, or replace those with the same id, without mining new phrases."""
     from indexer.indexing.update import add_documents
 
     fields = FieldMap.parse(maps)
@@ -248,14 +248,14 @@ def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: 
     from indexer.indexing.update import delete_documents
 
     if bool(ids) == everything:
-        raise click.UsageError("name the ids to delete, or --all")
+        raise click.UsageError("give the ids to delete, or --all")
     with _open_workspace(options, as_json) as (settings, engine, _), _notify_service(settings) as notifier:
         if everything:
             info = get_current_info(engine, index)  # a damaged one can be deleted too
             engine.delete_index(index)
             notifier.set_epoch(index, None)
             count = info.documents if info else None
-            print_json({"index": index, "deleted": count}) if as_json else click.echo(f"index {index} is gone")
+            print_json({"index": index, "deleted": count}) if as_json else click.echo(f"index {index} deleted")
             return 0
         deleted = delete_documents(engine, index, ids, listener=notifier)
         _print_update(engine, index, as_json, deleted=deleted, missing=len(set(ids)) - deleted)
@@ -270,7 +270,7 @@ def _print_update(engine: Engine, index: str, as_json: bool, **counts: int) -> N
         return
     print_key_values(values)
     if info.drift > _MAX_DRIFT:
-        click.echo(f"a fifth of the index has changed; mine it again with: phrasecom refresh --index {index}", err=True)
+        click.echo(f"over a fifth of the index has changed; rebuild it with: phrasecom refresh --index {index}", err=True)
 
 
 @command("refresh")
@@ -278,7 +278,7 @@ def _print_update(engine: Engine, index: str, as_json: bool, **counts: int) -> N
 @engine_option
 @setting_options("index_processes")
 def refresh_command(index: str, as_json: bool, **options: str | None) -> int:
-    """Mine phrases again from the documents an index holds now, and start a new epoch."""
+    """Mine phrases again from the current documents of an index, and start a new epoch."""
     from indexer.indexing.update import refresh_index
 
     with _open_workspace(options, as_json) as (settings, engine, progress), _notify_service(settings) as notifier:

@@ -31,23 +31,23 @@ class CommandSpec(NamedTuple):
 
 
 COMMANDS: dict[str, CommandSpec] = {
-    "index": CommandSpec("indexer.cli.index_commands", "Make an index from files, a folder or standard input."),
-    "attach": CommandSpec("indexer.cli.index_commands", "Make an index from an existing Elasticsearch index."),
+    "index": CommandSpec("indexer.cli.index_commands", "Build an index from files, a folder or standard input."),
+    "attach": CommandSpec("indexer.cli.index_commands", "Build an index from an existing Elasticsearch index."),
     "add": CommandSpec("indexer.cli.index_commands", "Add or replace documents."),
     "delete": CommandSpec("indexer.cli.index_commands", "Delete documents, or a whole index."),
-    "refresh": CommandSpec("indexer.cli.index_commands", "Mine phrases again and start a new epoch."),
-    "export": CommandSpec("indexer.cli.read_commands", "Write an index's graph or documents to a file."),
+    "refresh": CommandSpec("indexer.cli.index_commands", "Mine the phrases of an index again and start a new epoch."),
+    "export": CommandSpec("indexer.cli.read_commands", "Write the graph or the documents of an index to a file."),
     "phrases": CommandSpec("indexer.cli.read_commands", "Show the phrases of an index or of a document."),
-    "search": CommandSpec("indexer.cli.read_commands", "Find documents by words."),
-    "compare": CommandSpec("worker.cli", "Say what two documents share and what sets each apart."),
-    "evaluate": CommandSpec("worker.evaluation.cli", "Measure quality: methods, masked phrases, mined phrases."),
-    "bench": CommandSpec("worker.benchmark.cli", "Measure speed, both sides of every ratio in one run."),
-    "feedback": CommandSpec("worker.cli", "Show what readers said of phrases."),
-    "worker": CommandSpec("worker.cli", "Run a worker that computes what the service asks for."),
-    "serve": CommandSpec("webapi.cli", "Serve the HTTP API and the search page."),
-    "keys": CommandSpec("webapi.cli_keys", "Make, list and remove API keys of the service."),
-    "demo": CommandSpec("webapi.cli", "Show all of it on this machine, with Python docstrings."),
-    "doctor": CommandSpec("indexer.cli.doctor", "Say what is set up, what is not, and how to mend it."),
+    "search": CommandSpec("indexer.cli.read_commands", "Search for documents."),
+    "compare": CommandSpec("worker.cli", "Show which phrases two documents share and which set each apart."),
+    "evaluate": CommandSpec("worker.evaluation.cli", "Measure the quality of methods and of mined phrases."),
+    "bench": CommandSpec("worker.benchmark.cli", "Measure speed relative to baselines."),
+    "feedback": CommandSpec("worker.cli", "Show user feedback on phrases."),
+    "worker": CommandSpec("worker.cli", "Run a worker that computes the jobs of the service."),
+    "serve": CommandSpec("webapi.cli", "Serve the HTTP API and the web pages."),
+    "keys": CommandSpec("webapi.cli_keys", "Create, list and remove API keys of the service."),
+    "demo": CommandSpec("webapi.cli", "Run everything on this machine, on Python docstrings."),
+    "doctor": CommandSpec("indexer.cli.doctor", "Check the installation and say how to fix what does not work."),
 }
 """Command name -> specification; static, so that listing the commands imports none of them.
 
@@ -113,8 +113,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Why this result: the phrases two documents share and the phrases that set each apart.",
-    epilog="phrasecom COMMAND --help tells more; settings are in docs/settings.md.",
+    help="Explain search results: the phrases two documents share and the phrases that set each apart.",
+    epilog="See phrasecom COMMAND --help for details and docs/settings.md for settings.",
 )
 @click.version_option(__version__, prog_name="phrasecom")
 def cli() -> None:
@@ -150,11 +150,11 @@ def run(arguments: list[str]) -> int:
         if state.debug:
             raise
         return print_error(error.code, error.detail, error.fix)
-    except Exception as error:  # the last resort: a user never sees a stack trace
+    except Exception as error:  # last resort: users never see a stack trace
         if state.debug:
             raise
         detail = f"internal error: {type(error).__name__}: {error}"
-        return print_error(PhraseComError.code, detail, "run it again with --debug to see where")
+        return print_error(PhraseComError.code, detail, "run it again with --debug for a stack trace")
 
 
 def main() -> None:

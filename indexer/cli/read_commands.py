@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @click.argument("query", nargs=-1, required=True)
 @index_option
 @engine_option
-@click.option("--size", default=10, show_default=True, type=click.IntRange(1, 1000), help="Hits shown.")
+@click.option("--size", default=10, show_default=True, type=click.IntRange(1, 1000), help="Number of hits.")
 @click.option("--facet", "facets", multiple=True, metavar="NAME=VALUE", help="Only documents with this facet value.")
-@click.option("--from", "date_from", metavar="DAY", help="Only documents of this day or later.")
-@click.option("--to", "date_to", metavar="DAY", help="Only documents of this day or earlier.")
+@click.option("--from", "date_from", metavar="DAY", help="Only documents from this day on.")
+@click.option("--to", "date_to", metavar="DAY", help="Only documents up to this day.")
 def search_command(
     query: tuple[str, ...],
     index: str,
@@ -34,7 +34,7 @@ def search_command(
     date_to: str | None,
     as_json: bool,
 ) -> int:
-    """Find documents, and their ids, by words."""
+    """Search for documents and show their ids."""
     from indexer.settings import load_settings
 
     with open_engine_with_hints(load_settings(engine=engine)) as opened:
@@ -84,9 +84,9 @@ def _parse_day(text: str | None) -> str | None:
 
 
 _TABLE_TITLES = {  # by order of the phrases
-    "documents": "{:,} of {:,} phrases, those of most documents first",
-    "quality": "{:,} of {:,} phrases, those of the best quality first",
-    "selection": "{:,} of {:,} salient phrases, in order of selection: each adds most to those above it",
+    "documents": "{:,} of {:,} phrases, by number of documents",
+    "quality": "{:,} of {:,} phrases, by quality",
+    "selection": "{:,} of {:,} salient phrases, in order of selection: each adds the most to those above it",
 }
 
 
@@ -94,17 +94,16 @@ _TABLE_TITLES = {  # by order of the phrases
 @click.argument("words", nargs=-1)
 @index_option
 @engine_option
-@click.option("--document", metavar="ID", help="The salient phrases of this document, in the order of selection.")
-@click.option("--size", default=20, show_default=True, type=click.IntRange(0), help="Phrases shown; 0 for all.")
+@click.option("--document", metavar="ID", help="Show the salient phrases of this document, in order of selection.")
+@click.option("--size", default=20, show_default=True, type=click.IntRange(0), help="Number of phrases; 0 for all.")
 @click.option("--sort", type=click.Choice(["documents", "quality"]), default="documents", show_default=True)
 def phrases_command(
     words: tuple[str, ...], index: str, engine: str | None, document: str | None, size: int, sort: str, as_json: bool
 ) -> int:
-    """Show the phrases of an index (those that hold the given words), or of one document.
+    """Show the phrases of an index (those that contain WORDS, if given), or of one document.
 
-    Those of an index are sorted as --sort says. Those of a document stand in the order in which they were selected
-    to stand for it: the next is always the one that adds most, so a more salient phrase may come after one that is
-    less like those above.
+    The phrases of an index are sorted by --sort. The phrases of a document are in order of selection: each is the
+    one that adds the most to those above it, so a more salient phrase may follow one that is less similar to them.
     """
     from indexer.settings import load_settings
 
@@ -159,7 +158,7 @@ def _list_document_phrases(reader: Reader, index: str, id: str) -> list[dict[str
 @command("export")
 @index_option
 @engine_option
-@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Output file.")
 @click.option(
     "--what",
     type=click.Choice(["graph", "documents"]),
@@ -168,7 +167,7 @@ def _list_document_phrases(reader: Reader, index: str, id: str) -> list[dict[str
     help="graph: the whole phrase-document matrix (.npz); documents: JSON lines that can be indexed again.",
 )
 def export_command(index: str, engine: str | None, output: Path, what: str, as_json: bool) -> int:
-    """Write an index's graph, or its documents, to a file."""
+    """Write the graph or the documents of an index to a file."""
     from indexer.indexing.export import export_documents, export_graph
     from indexer.progress import progress_bar
     from indexer.settings import load_settings

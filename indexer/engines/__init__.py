@@ -20,7 +20,7 @@ def open_engine(address: str, **options: Any) -> Engine:
         return ElasticsearchEngine(address, **options)
     if "://" in address:
         raise BadSetting(
-            f"{address!r} is no engine", fix="give a folder, or a URL that begins with http:// or https://"
+            f"{address!r} is not an engine", fix="give a folder, or a URL that begins with http:// or https://"
         )
     from indexer.engines.embedded.engine import EmbeddedEngine
 

@@ -35,7 +35,7 @@ class Interval:
     def from_calendar_unit(cls, text: str) -> Interval:
         """Parse a calendar interval such as ``month`` or ``1M``; raise BadParameter for anything else."""
         if text not in _CALENDAR_UNITS:
-            raise BadParameter(f"{text!r} is no calendar interval", fix="use hour, day, week, month, quarter or year")
+            raise BadParameter(f"{text!r} is not a calendar interval", fix="use hour, day, week, month, quarter or year")
         return cls(_CALENDAR_UNITS[text])
 
     @classmethod
@@ -43,7 +43,7 @@ class Interval:
         """Parse a number of hours or days such as ``12h``; raise BadParameter for anything else."""
         match = _FIXED_LENGTH.fullmatch(text)
         if not match:
-            raise BadParameter(f"{text!r} is no fixed interval", fix="write hours or days, such as 12h or 30d")
+            raise BadParameter(f"{text!r} is not a fixed interval", fix="write hours or days, such as 12h or 30d")
         return cls(fixed_ms=int(match[1]) * (HOUR_MS if match[2] == "h" else DAY_MS))
 
     @property

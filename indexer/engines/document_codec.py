@@ -72,7 +72,7 @@ def document_to_json(
         return repaired, orjson.dumps(to_fields(repaired))
     except TypeError as error:
         raise BadInput(
-            f"document {analysed.document.id!r} cannot be stored as JSON: {error}", fix="keep plain values in extra"
+            f"document {analysed.document.id!r} cannot be stored as JSON: {error}", fix="use only JSON values in extra"
         ) from None
 
 

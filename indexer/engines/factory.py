@@ -44,7 +44,7 @@ def is_server_url(address: str) -> bool:
 def check_server_url(address: str) -> None:
     """Raise BadParameter if ``address`` is not the URL of a server, but would be taken for a folder."""
     if not is_server_url(address):
-        raise BadParameter(f"{address!r} is no address of Elasticsearch", fix="write http://HOST:9200")
+        raise BadParameter(f"{address!r} is not an Elasticsearch URL", fix="write http://HOST:9200")
 
 
 def strip_credentials(address: str) -> str:

@@ -208,11 +208,11 @@ def _require_documents(spool: DocumentSpool, rejects: Rejects | None) -> None:
     if rejects and rejects.count:
         first, listed = rejects.examples[0], f", see {rejects.path}" if rejects.path else ""
         raise BadInput(
-            f"none of {rejects.count:,} records could be taken{listed}; the first ({first.source}, line {first.line}): "
+            f"none of {rejects.count:,} records could be indexed{listed}; the first ({first.source}, line {first.line}): "
             f"{first.reason}",
-            fix="name the field that holds it with --map text=NAME" if first.reason == NO_TEXT else "mend the records",
+            fix="name the text field with --map text=NAME" if first.reason == NO_TEXT else "fix the records",
         )
-    raise BadInput("there are no documents", fix="name files or a folder that hold some")
+    raise BadInput("no documents found", fix="name files or a folder with documents")
 
 
 def _make_epoch_name(

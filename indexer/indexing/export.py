@@ -64,7 +64,7 @@ def _open_output(path: Path) -> Iterator[IO[bytes]]:
             yield stream
     except OSError as error:
         raise BadParameter(
-            f"cannot write {path}: {error.strerror}", fix="name a file in a folder you may write"
+            f"cannot write {path}: {error.strerror}", fix="name a file in a writable folder"
         ) from None
 
 

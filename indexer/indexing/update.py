@@ -49,7 +49,7 @@ def add_documents(
                     )
                 return count
             # A refresh came between: the documents were analysed with the model of a former epoch.
-    raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times meanwhile", fix="run it again")
+    raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times during the update", fix="run it again")
 
 
 def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None) -> int:

@@ -87,7 +87,7 @@ def make_documents(rows: Iterable[SourceRow], rejects: Rejects, fields: FieldMap
             rejects.add(source, line, str(error))
             continue
         if document.id in ids:
-            rejects.add(source, line, f"the id {document.id!r} came before")
+            rejects.add(source, line, f"the id {document.id!r} is a duplicate")
             continue
         ids.add(document.id)
         yield document
@@ -117,6 +117,6 @@ def _find_reader(source: str) -> SourceReader:
         if unzipped.endswith(suffix):
             return reader
     raise BadInput(
-        f"cannot tell what {source} is",
-        fix=f"name it {RECORD_SUFFIXES}, {PAGE_SUFFIXES}, or give a folder of such pages",
+        f"unknown file type: {source}",
+        fix=f"use {RECORD_SUFFIXES}, {PAGE_SUFFIXES}, or a folder of such pages",
     )

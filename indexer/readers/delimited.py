@@ -31,10 +31,10 @@ def read_delimited(source: str, fields: FieldMap, max_bytes: int) -> Iterator[So
             except StopIteration:
                 return
             except csv.Error as error:
-                yield SourceRow(source, line, BadRecord(f"broken row: {error}"))
+                yield SourceRow(source, line, BadRecord(f"malformed row: {error}"))
                 continue
             except BROKEN_GZIP_ERRORS:
-                yield SourceRow(source, line, BadRecord("the gzip stream is broken; what follows is lost"))
+                yield SourceRow(source, line, BadRecord("the gzip stream is corrupt; the rest of it is skipped"))
                 return
             if cells:
                 yield SourceRow(source, line, _make_record(header, cells), f"{stem}-{line}")
@@ -42,7 +42,7 @@ def read_delimited(source: str, fields: FieldMap, max_bytes: int) -> Iterator[So
 
 def _make_record(header: list[str], cells: list[str]) -> dict[str, str] | BadRecord:
     if len(cells) != len(header):
-        return BadRecord(f"broken row: {len(cells)} cells where the header has {len(header)}")
+        return BadRecord(f"malformed row: {len(cells)} cells where the header has {len(header)}")
     if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
         return BadRecord("not valid UTF-8")
     return dict(zip(header, cells, strict=True))

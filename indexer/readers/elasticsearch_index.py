@@ -63,7 +63,7 @@ def split_index_url(source: str) -> tuple[str, str]:
     """Return the server's URL and the index name; raise BadParameter if the source does not name both."""
     url, _, index = source.rstrip("/").rpartition("/")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc or not index:
-        raise BadParameter(f"{source!r} names no index", fix="write http://HOST:9200/INDEX")
+        raise BadParameter(f"{source!r} does not name an index", fix="write http://HOST:9200/INDEX")
     return url, unquote(index)
 
 

@@ -17,7 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read_json_lines(source: str, fields: FieldMap, max_bytes: int) -> Iterator[SourceRow]:
-    """Yield a row for every line of a file that is not blank; raise BadInput if the file is one JSON array."""
+    """Yield a row for every line of a file that is not blank; raise BadInput if the file is a single JSON array."""
     stem = "stdin" if source == STDIN else Path(source).name.partition(".")[0]
     number = 0
     with open_byte_stream(source) as stream:
@@ -29,11 +29,11 @@ def read_json_lines(source: str, fields: FieldMap, max_bytes: int) -> Iterator[S
                     continue
                 line = line.removeprefix(_BOM) if number == 1 else line
                 if number == 1 and line.lstrip().startswith(b"["):
-                    raise BadInput(f"{source} is one JSON array", fix="make it JSON lines with: jq -c '.[]'")
+                    raise BadInput(f"{source} is a single JSON array", fix="convert it to JSON lines with: jq -c '.[]'")
                 if line.strip():
                     yield SourceRow(source, number, parse_json_line(line), f"{stem}-{number}")
         except BROKEN_GZIP_ERRORS:
-            yield SourceRow(source, number + 1, BadRecord("the gzip stream is broken; what follows is lost"))
+            yield SourceRow(source, number + 1, BadRecord("the gzip stream is corrupt; the rest of it is skipped"))
 
 
 def parse_json_line(line: bytes) -> dict[str, Any] | BadRecord:

@@ -26,13 +26,13 @@ _MAX_CACHED_WORDS = 2_000_000
 class Lemmatizer(dict[str, str]):
     """A dict of word -> lemma that computes missing entries: ``lemmatizer[word]``.
 
-    Raises BadSetting if ``language`` is no language code.
+    Raises BadSetting if ``language`` is not a language code.
     """
 
     def __init__(self, language: str = "en") -> None:
         super().__init__()
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)?", language):
-            raise BadSetting(f"{language!r} is no language code", fix="give a code like en, de or fr")
+            raise BadSetting(f"{language!r} is not a language code", fix="give a code like en, de or fr")
         self.language = language
         self.note = ""
         """Warning for the user when the language has no lemmatizer, otherwise empty."""

@@ -142,8 +142,8 @@ def million(folder: Path, count: int) -> dict[str, Any]:
         index = folder / "engine" / name
         found["index_bytes"] = sum(one.stat().st_size for one in index.rglob("*") if one.is_file())
         setting = BenchEnvironment(corpus, {EMBEDDED: engine}, CASES, 60.0)
-        for row in (measure_compare.measure_growth, measure_compare.measure_sets):
-            found[row.__name__] = asdict(row(setting, EMBEDDED))
+        found["growth"] = asdict(measure_compare.measure_growth(setting, EMBEDDED))
+        found["set_comparison"] = asdict(measure_compare.measure_sets(setting, EMBEDDED))
         found["throughput"], found["memory"] = map(asdict, measure_worker.measure_throughput(setting, EMBEDDED))
     return found
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +11,10 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
-from indexer.settings import load_settings
-from tests.browser.browser import Page, open_chromium
-from tests.browser.corpus import odd, papers
-from tests.browser.site import Site
-from tests.conftest import SERVERS
-from tests.conftest import _missing as missing
-from webapi.app import create_app
-from webapi.context import EXTENSION
-from worker.jobs.config import load_work_config
+from tests.support.browser import Page, open_chromium, open_fresh_page
+from tests.support.corpora.page_corpus import make_odd_documents, make_papers
+from tests.support.required_programs import PROGRAMS_USED, skip_without
+from tests.support.site import OtherSiteApp, Site, serve_site
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -40,9 +34,9 @@ def chromium(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFacto
     binary = next((found for name in names if (found := shutil.which(name))), None)
     driver = shutil.which("chromedriver")
     if binary is None or driver is None:
-        missing("Chromium", "install chromium and chromium-driver")
+        skip_without("Chromium", "install chromium and chromium-driver")
     opened = open_chromium(binary, driver, str(tmp_path_factory.mktemp("profile")))
-    pytestconfig.stash[SERVERS].append(f"Chromium {opened.capabilities['browserVersion']}")
+    pytestconfig.stash[PROGRAMS_USED].append(f"Chromium {opened.capabilities['browserVersion']}")
     yield opened
     opened.quit()
 
@@ -54,33 +48,15 @@ def axe() -> str:
     try:
         return fetch_script(AXE).read_text()
     except DownloadError as error:
-        missing("axe-core", str(error))
+        skip_without("axe-core", str(error))
 
 
 @pytest.fixture(scope="session")
 def elsewhere() -> Iterator[Site]:
     """A site of somebody else: it serves whatever page a test writes into ``pages``."""
-    site = Site(OtherApp()).start()
+    site = Site(OtherSiteApp()).start()
     yield site
     site.stop()
-
-
-class OtherApp:
-    def __init__(self) -> None:
-        self.pages: dict[str, str] = {}
-        self.posts: dict[str, Callable[[bytes], bytes]] = {}
-        """What is done with the JSON sent to an address."""
-
-    def __call__(self, environ, start_response):  # type: ignore[no-untyped-def]
-        path = environ["PATH_INFO"]
-        if environ["REQUEST_METHOD"] == "POST" and path in self.posts:
-            sent = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
-            start_response("200 OK", [("Content-Type", "application/json")])
-            return [self.posts[path](sent)]
-        page = self.pages.get(path)
-        kind = "text/javascript" if path.endswith(".js") else "text/html"
-        start_response("200 OK" if page else "404 Not Found", [("Content-Type", f"{kind}; charset=utf-8")])
-        return [(page or "").encode()]
 
 
 @pytest.fixture(scope="session")
@@ -88,14 +64,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An engine with the index ``papers``."""
     folder = tmp_path_factory.mktemp("papers")
     with open_engine(str(folder)) as engine:
-        build_index(papers(), engine, "papers", processes=1)
+        build_index(make_papers(), engine, "papers", processes=1)
     return folder
 
 
 @pytest.fixture(scope="session")
 def site(built: Path, elsewhere: Site) -> Iterator[Site]:
     """The service with one index, ``papers``."""
-    yield from serving(built, cors_origins=elsewhere.url)
+    yield from serve_site(built, cors_origins=elsewhere.url)
 
 
 @pytest.fixture(scope="session")
@@ -104,46 +80,16 @@ def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("odd") / "engine"
     shutil.copytree(built, folder)
     with open_engine(str(folder)) as engine:
-        build_index(odd(), engine, "odd", processes=1)
-    yield from serving(folder)
-
-
-def serving(folder: Path | str, **settings: object) -> Iterator[Site]:
-    loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
-    config = load_work_config(loaded, inline=True, comparer="tests.browser.site:GatedComparer")
-    app = create_app(loaded, config=config)
-    served = Site(app).start()
-    yield served
-    served.stop()
-    app.extensions[EXTENSION].gateway.close()
+        build_index(make_odd_documents(), engine, "odd", processes=1)
+    yield from serve_site(folder)
 
 
 @pytest.fixture
 def page(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
     """A fresh page of the service, calm weather."""
-    yield from fresh(chromium, site)
+    yield from open_fresh_page(chromium, site)
 
 
 @pytest.fixture
 def odd_page(chromium: webdriver.Chrome, odd_site: Site) -> Iterator[Page]:
-    yield from fresh(chromium, odd_site)
-
-
-def fresh(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
-    page = Page(chromium, site.url)
-    begin(page, site)
-    page.open("/healthz")
-    page.run("sessionStorage.clear()")
-    chromium.get_log("browser")
-    site.calm()
-    yield page
-    site.calm()
-    page.look()
-
-
-def begin(page: Page, site: Site) -> None:
-    """Calm weather, and nothing counted that the page before this one still asks for."""
-    site.calm()
-    site.turn = uuid.uuid4().hex
-    page.look()
-    page.take_turn(site.turn)
+    yield from open_fresh_page(chromium, odd_site)

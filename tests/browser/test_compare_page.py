@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser.browser import Page
-from tests.browser.corpus import papers
-from tests.browser.site import GATE, Site, unheard
+from tests.support.browser import Page
+from tests.support.corpora.page_corpus import make_papers
+from tests.support.site import COMPARISON_GATE, Site, make_unseen_query
 from webapi.client import Client
 
 PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
@@ -20,7 +20,7 @@ PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
 def implied(site: Site) -> tuple[str, dict[str, Any]]:
     """A paper, and a phrase of it that the query "web graph" lacks and third documents connect to it."""
     with Client(site.url) as client:
-        for paper in papers():
+        for paper in make_papers():
             answer = client.compare("papers", paper.id, {"query": "web graph"})
             for entry in answer["common"]:
                 if entry["kind"] == "implied" and entry["via"]:
@@ -30,81 +30,81 @@ def implied(site: Site) -> tuple[str, dict[str, Any]]:
 
 def opened(page: Page, path: str = PAIR) -> None:
     page.open(path)
-    page.see(".column .phrase", 2)
+    page.wait_for_texts(".column .phrase", 2)
 
 
 def test_two_documents_side_by_side(page: Page) -> None:
     opened(page)
-    assert page.texts("#board h2")[0].startswith("Only A")
-    assert page.see("#summary")[0].startswith("Both are about")
-    assert len(page.see(".text mark.in-common", 2)) >= 2
-    titles = {paper.id: paper.title for paper in papers()}
-    assert page.texts(".text h3") == ["A" + titles["paper-1"], "B" + titles["paper-5"]]
-    assert page.complaints() == []
+    assert page.get_texts("#board h2")[0].startswith("Only A")
+    assert page.wait_for_texts("#summary")[0].startswith("Both are about")
+    assert len(page.wait_for_texts(".text mark.in-common", 2)) >= 2
+    titles = {paper.id: paper.title for paper in make_papers()}
+    assert page.get_texts(".text h3") == ["A" + titles["paper-1"], "B" + titles["paper-5"]]
+    assert page.get_errors() == []
 
 
 def test_a_click_marks_the_phrase_in_both_texts_and_the_address_keeps_it(page: Page) -> None:
     opened(page)
-    page.see(".text.b mark", 1)
+    page.wait_for_texts(".text.b mark", 1)
     page.click(".column.common .phrase.shared")
-    phrase = page.attribute(".column.common .phrase[aria-expanded=true]", "data-phrase")
-    assert page.see(".text.a mark.on") and page.see(".text.b mark.on")
-    assert len(page.see(".evidence blockquote", 2)) >= 2
+    phrase = page.get_attribute(".column.common .phrase[aria-expanded=true]", "data-phrase")
+    assert page.wait_for_texts(".text.a mark.on") and page.wait_for_texts(".text.b mark.on")
+    assert len(page.wait_for_texts(".evidence blockquote", 2)) >= 2
     page.driver.refresh()
-    page.see(".evidence blockquote", 2)
-    assert page.attribute(".phrase[aria-expanded=true]", "data-phrase") == phrase
+    page.wait_for_texts(".evidence blockquote", 2)
+    assert page.get_attribute(".phrase[aria-expanded=true]", "data-phrase") == phrase
 
 
 def test_an_implied_phrase_names_the_documents_that_connect_it(page: Page, implied: tuple[str, dict[str, Any]]) -> None:
     paper, entry = implied
     opened(page, f"/compare?index=papers&a={paper}&b=query:web+graph&show=implied")
-    assert page.count(".column.common .phrase.shared") == 0
+    assert page.count_elements(".column.common .phrase.shared") == 0
     page.click(f".column.common .phrase.implied[data-phrase='{entry['phrase']}']")
-    bridges = page.see(".bridges li")
+    bridges = page.wait_for_texts(".bridges li")
     assert entry["via"][0]["title"] in bridges[0] and "%" in bridges[0]
-    assert "does not say it" in page.texts(".evidence")[0]
+    assert "does not say it" in page.get_texts(".evidence")[0]
 
 
 def test_sorting_and_filtering_change_the_lists_and_the_address(page: Page) -> None:
     opened(page)
-    page.choose("#sort", "name")
-    names = page.see(".column.distinct_a .name")
+    page.set_value("#sort", "name")
+    names = page.wait_for_texts(".column.distinct_a .name")
     assert names == sorted(names, key=str.lower)
     assert "sort=name" in page.driver.current_url
     page.click("#show label", 1)
-    page.until("return location.search.includes('show=shared')")
-    assert page.count(".phrase.implied") == 0
+    page.wait_for_script("return location.search.includes('show=shared')")
+    assert page.count_elements(".phrase.implied") == 0
 
 
 def test_method_and_preset_can_be_switched_and_back_goes_back(page: Page) -> None:
     opened(page)
-    page.choose("#method", "containment")
-    page.until("return deep('#stats')[0].textContent.includes('method containment')")
-    page.choose("#preset", "paper")
-    page.until("return deep('#stats')[0].textContent.includes('parameters paper')")
+    page.set_value("#method", "containment")
+    page.wait_for_script("return deep('#stats')[0].textContent.includes('method containment')")
+    page.set_value("#preset", "paper")
+    page.wait_for_script("return deep('#stats')[0].textContent.includes('parameters paper')")
     page.driver.back()
-    page.until("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
+    page.wait_for_script("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
     page.driver.back()
-    page.until("return deep('#stats')[0].textContent.includes('method cda, parameters default')")
+    page.wait_for_script("return deep('#stats')[0].textContent.includes('method cda, parameters default')")
     page.driver.forward()
-    page.until("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
+    page.wait_for_script("return deep('#stats')[0].textContent.includes('method containment, parameters default')")
 
 
 def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page: Page) -> None:
     opened(page)
     page.click("#graph summary")
-    assert len(page.see(".node.phrase", 5)) > 5
-    assert page.count(".node.document.a") == 1 and page.count(".node.document.b") == 1
+    assert len(page.wait_for_texts(".node.phrase", 5)) > 5
+    assert page.count_elements(".node.document.a") == 1 and page.count_elements(".node.document.b") == 1
     page.click(".node.common text")
-    page.until("return deep('.edge.on').length > 1 && location.search.includes('phrase=')")
-    assert page.texts(".graph .said")[0]
+    page.wait_for_script("return deep('.edge.on').length > 1 && location.search.includes('phrase=')")
+    assert page.get_texts(".graph .said")[0]
     assert "graph=1" in page.driver.current_url
     overlaps = page.run(
         "const ys = deep('.node.common').map((n) => n.getBoundingClientRect().top); ys.sort((x, y) => x - y);"
         "return ys.some((y, at) => at && y - ys[at - 1] < 8)"
     )
     assert overlaps is False
-    assert page.complaints() == []
+    assert page.get_errors() == []
 
 
 @pytest.mark.parametrize(
@@ -112,89 +112,89 @@ def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page
 )
 def test_a_side_can_be_a_query_a_text_or_a_part_of_the_index(page: Page, side: str) -> None:
     opened(page, f"/compare?index=papers&a=paper-1&b={quote(side)}")
-    assert page.see(".text.b .body > *")[0].strip()
-    assert page.complaints() == []
+    assert page.wait_for_texts(".text.b .body > *")[0].strip()
+    assert page.get_errors() == []
 
 
 def test_a_long_text_survives_a_reload_behind_the_hash(page: Page) -> None:
     text = "The web graph is crawled by link analysis. " * 200
     page.open("/compare?index=papers&a=paper-1")
-    page.see(".side select", 2)
-    page.choose(".side:nth-child(2) select", "text")
+    page.wait_for_texts(".side select", 2)
+    page.set_value(".side:nth-child(2) select", "text")
     page.run("deep('.side:nth-child(2) textarea')[0].value = arguments[0]", text)
     page.click("#ask .primary")
-    page.see(".column .phrase")
+    page.wait_for_texts(".column .phrase")
     assert page.run("return location.search.length < 200 && location.hash.length > 5000")
     page.driver.refresh()
-    page.see(".column .phrase")
-    assert "web graph" in page.see(".text.b .body > *")[0]
+    page.wait_for_texts(".column .phrase")
+    assert "web graph" in page.wait_for_texts(".text.b .body > *")[0]
 
 
 def test_two_periods_show_what_is_new_and_what_is_gone(page: Page) -> None:
     page.open("/compare?index=papers")
-    page.see(".side select", 2)
+    page.wait_for_texts(".side select", 2)
     page.click("#parts")
     for letter, first, last in (("A", "2021-01-01", "2022-12-31"), ("B", "2023-01-01", "2024-12-31")):
-        page.choose(f"input[aria-label='{letter} from']", first)
-        page.choose(f"input[aria-label='{letter} to']", last)
+        page.set_value(f"input[aria-label='{letter} from']", first)
+        page.set_value(f"input[aria-label='{letter} to']", last)
     page.click("#ask .primary")
-    page.see(".column .phrase")
-    assert [name.split()[0] for name in page.texts("#board h2")] == ["Gone", "In", "New"]
+    page.wait_for_texts(".column .phrase")
+    assert [name.split()[0] for name in page.get_texts("#board h2")] == ["Gone", "In", "New"]
 
 
 def test_two_facet_values_are_compared_on_one_screen(page: Page) -> None:
     page.open("/compare?index=papers")
-    page.see(".side select", 2)
+    page.wait_for_texts(".side select", 2)
     page.click("#parts")
-    page.see("select[aria-label='Facet of B'] option[value='topic:health']")
-    page.choose("select[aria-label='Facet of A']", "topic:energy")
-    page.choose("select[aria-label='Facet of B']", "topic:health")
+    page.wait_for_texts("select[aria-label='Facet of B'] option[value='topic:health']")
+    page.set_value("select[aria-label='Facet of A']", "topic:energy")
+    page.set_value("select[aria-label='Facet of B']", "topic:health")
     page.click("#ask .primary")
-    assert any("solar cell" in name for name in page.see(".column.distinct_a .name", 2))
-    assert any("web graph" in name for name in page.texts(".column.distinct_b .name"))
-    assert any("heart disease" in name for name in page.texts(".column.common .name")), "both groups speak of it"
-    assert "10 documents" in page.see(".text.a .body .muted")[0]
+    assert any("solar cell" in name for name in page.wait_for_texts(".column.distinct_a .name", 2))
+    assert any("web graph" in name for name in page.get_texts(".column.distinct_b .name"))
+    assert any("heart disease" in name for name in page.get_texts(".column.common .name")), "both groups speak of it"
+    assert "10 documents" in page.wait_for_texts(".text.a .body .muted")[0]
 
 
 def test_an_empty_page_offers_comparisons_that_can_be_made(page: Page) -> None:
     page.open("/compare?index=papers")
-    kinds = page.see(".example small", 3)
+    kinds = page.wait_for_texts(".example small", 3)
     assert kinds[:2] == ["Two documents", "A document and a query"] and kinds[2].startswith("Two groups, by ")
     for number in range(3):
         page.open("/compare?index=papers")
         page.click(".example", number)
-        page.see(".column .phrase")
-    assert page.complaints() == []
+        page.wait_for_texts(".column .phrase")
+    assert page.get_errors() == []
 
 
 def test_progress_is_visible_and_survives_a_reload_as_one_job(page: Page, site: Site) -> None:
-    GATE.close()
-    page.open(f"/compare?index=papers&a=paper-2&b=query:{unheard('random walk')}")
-    page.until("return deep('.job progress')[0]?.value === 0.5")
+    COMPARISON_GATE.close()
+    page.open(f"/compare?index=papers&a=paper-2&b=query:{make_unseen_query('random walk')}")
+    page.wait_for_script("return deep('.job progress')[0]?.value === 0.5")
     page.driver.refresh()
-    page.until("return deep('.job progress')[0]?.value === 0.5")
-    GATE.open()
-    page.see(".column .phrase")
-    assert (site.asked("POST", "/v1/comparisons"), GATE.begun) == (2, 1)
+    page.wait_for_script("return deep('.job progress')[0]?.value === 0.5")
+    COMPARISON_GATE.open()
+    page.wait_for_texts(".column .phrase")
+    assert (site.count_requests("POST", "/v1/comparisons"), COMPARISON_GATE.started_count) == (2, 1)
 
 
 def test_a_job_can_be_left_and_asked_again(page: Page, site: Site) -> None:
-    GATE.close()
-    page.open(f"/compare?index=papers&a=paper-3&b=query:{unheard('random walk')}")
-    page.until("return deep('.job progress')[0]?.value === 0.5")
+    COMPARISON_GATE.close()
+    page.open(f"/compare?index=papers&a=paper-3&b=query:{make_unseen_query('random walk')}")
+    page.wait_for_script("return deep('.job progress')[0]?.value === 0.5")
     page.click(".job button")
-    assert "Stopped" in page.see("#state .notice:not(.job)")[0]
-    page.wait_for(lambda: site.asked("DELETE", "/v1/comparisons/") == 1, "the job is left")
-    GATE.open()
+    assert "Stopped" in page.wait_for_texts("#state .notice:not(.job)")[0]
+    page.wait_for(lambda: site.count_requests("DELETE", "/v1/comparisons/") == 1, "the job is left")
+    COMPARISON_GATE.open()
     page.click("#state button")
-    page.see(".column .phrase")
+    page.wait_for_texts(".column .phrase")
 
 
 def test_feedback_on_a_phrase_is_sent(page: Page, site: Site) -> None:
     opened(page)
     page.click(".column.common .phrase")
     page.click(".feedback button", 1)
-    page.until("return deep('.feedback button')[1].getAttribute('aria-pressed') === 'true'")
+    page.wait_for_script("return deep('.feedback button')[1].getAttribute('aria-pressed') === 'true'")
     assert any(method == "POST" and path.endswith("/feedback") for method, path in site.requests)
 
 
@@ -205,27 +205,29 @@ def test_the_comparison_can_be_copied(page: Page) -> None:
     opened(page)
     page.run("navigator.clipboard.writeText = async (text) => { window.copied = text }")
     page.click("#copy-link")
-    assert page.until("return window.copied") == page.driver.current_url
+    assert page.wait_for_script("return window.copied") == page.driver.current_url
     page.click("#copy-markdown")
-    assert page.until("return window.copied.startsWith('# ') && window.copied").count("\n## ") == 3
+    assert page.wait_for_script("return window.copied.startsWith('# ') && window.copied").count("\n## ") == 3
     page.click("#copy-json")
-    assert json.loads(page.until("return window.copied.startsWith('{') && window.copied"))["index"] == "papers"
+    assert (
+        json.loads(page.wait_for_script("return window.copied.startsWith('{') && window.copied"))["index"] == "papers"
+    )
 
 
 def test_swapping_the_sides_swaps_the_columns(page: Page) -> None:
     opened(page)
-    before = page.texts(".column.distinct_a .name")
+    before = page.get_texts(".column.distinct_a .name")
     page.click("#asking summary")
     page.click("#swap")
-    page.until("return location.search.includes('b=id%3Apaper-1')")
-    page.see(".column .phrase", 2)
-    assert page.texts(".column.distinct_b .name") == before
+    page.wait_for_script("return location.search.includes('b=id%3Apaper-1')")
+    page.wait_for_texts(".column .phrase", 2)
+    assert page.get_texts(".column.distinct_b .name") == before
 
 
 def test_an_unknown_document_and_an_unknown_method_are_told(page: Page) -> None:
     page.open("/compare?index=papers&a=paper-1&b=nobody")
-    assert "nobody" in page.see("#state .trouble")[0]
+    assert "nobody" in page.wait_for_texts("#state .trouble")[0]
     page.open("/compare?index=papers&a=paper-1&b=paper-5&method=magic")
-    assert "method" in page.see("#state .trouble")[0]
+    assert "method" in page.wait_for_texts("#state .trouble")[0]
     page.open("/compare?index=nowhere&a=x&b=y")
-    assert "nowhere" in page.see("#state .trouble")[0]
+    assert "nowhere" in page.wait_for_texts("#state .trouble")[0]

@@ -14,9 +14,8 @@ import pytest
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
 from indexer.readers.docstrings import read_docstrings
-from tests.browser.browser import Page
-from tests.browser.conftest import fresh, serving
-from tests.browser.site import Site
+from tests.support.browser import Page, open_fresh_page
+from tests.support.site import Site, serve_site
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -40,12 +39,12 @@ def shown_site(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixture
     found = (one for one in read_docstrings() if PACKAGES.intersection(one.facets["package"]))
     with open_engine(str(folder)) as engine:
         build_index(islice(found, MOST), engine, "papers", processes=1)
-    yield from serving(folder)
+    yield from serve_site(folder)
 
 
 @pytest.fixture
 def shown(chromium: webdriver.Chrome, shown_site: Site) -> Iterator[Page]:
-    yield from fresh(chromium, shown_site)
+    yield from open_fresh_page(chromium, shown_site)
 
 
 def keep(page: Page, name: str, tmp_path: Path) -> None:
@@ -56,28 +55,28 @@ def keep(page: Page, name: str, tmp_path: Path) -> None:
 
 
 def test_a_picture_of_the_search_page(shown: Page, tmp_path: Path) -> None:
-    shown.look(width=1200, height=860)
+    shown.emulate(width=1200, height=860)
     shown.open(f"/?index=papers&q={SEARCH}")
-    shown.see(".result", 3)
-    shown.settled()
+    shown.wait_for_texts(".result", 3)
+    shown.wait_until_settled()
     shown.run("deep('#hit-0 why-this-result >> .chip').at(-1).click()")
     keep(shown, "search", tmp_path)
 
 
 def test_a_picture_of_a_comparison(shown: Page, tmp_path: Path) -> None:
-    shown.look(width=1200, height=900)
+    shown.emulate(width=1200, height=900)
     shown.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}")
-    shown.see(".text.b mark")
+    shown.wait_for_texts(".text.b mark")
     shown.run("deep('.column.common .phrase')[1].click()")
-    shown.see(".evidence")
+    shown.wait_for_texts(".evidence")
     keep(shown, "compare", tmp_path)
 
 
 def test_a_picture_of_a_neighbourhood(shown: Page, tmp_path: Path) -> None:
-    shown.look(width=1200, height=760, dark=True)
+    shown.emulate(width=1200, height=760, dark=True)
     shown.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}&graph=1")
-    shown.see(".node.phrase")
+    shown.wait_for_texts(".node.phrase")
     shown.run("deep('.node.common')[1].dispatchEvent(new MouseEvent('click'))")
-    shown.until("return deep('.edge.on').length")
+    shown.wait_for_script("return deep('.edge.on').length")
     shown.run("deep('#graph')[0].scrollIntoView()")
     keep(shown, "neighbourhood", tmp_path)

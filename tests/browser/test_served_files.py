@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.site import Site
+from tests.support.site import Site
 
 STATIC = Path(__file__).parents[2] / "webapi" / "static"
 TEMPLATES = STATIC.parent / "templates"

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from indexer.cli.main import COMMANDS, cli
 from indexer.settings import ENVIRONMENT_PREFIX, Settings, load_settings
-from tests.support.dockerfile import ROOT, copied, stages
+from tests.support.dockerfile import ROOT, parse_copy, read_stages
 from webapi.server.gunicorn_app import check_listen_host
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
@@ -23,7 +23,7 @@ PINNED = re.compile(r"^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$")
 
 
 def test_images_are_of_one_version_each() -> None:
-    bases = [stage[0].rest.partition(" ")[0] for stage in stages()]
+    bases = [stage[0].arguments.partition(" ")[0] for stage in read_stages()]
     assert len(set(bases)) == 1
     for image in (*bases, *(service["image"] for service in SERVICES.values())):
         assert PINNED.match(image), image
@@ -47,7 +47,7 @@ def test_nobody_is_root_or_can_become_it(name: str) -> None:
 
 
 def test_the_image_s_own_user_is_the_one_compose_names() -> None:
-    final = {step.word: step.rest for step in stages()[-1]}
+    final = {step.instruction: step.arguments for step in read_stages()[-1]}
     assert {SERVICES[name]["user"] for name in OURS} == {final["USER"]}
     assert f"--uid {final['USER'].partition(':')[0]} " in final["RUN"]
 
@@ -97,14 +97,14 @@ def test_the_store_keeps_what_reliability_asks_for() -> None:
 
 
 def test_the_image_holds_the_locked_packages_and_all_of_our_rooms() -> None:
-    build, final = stages()
-    taken = [source for step in build if step.word == "COPY" for source in copied(step)[0]]
+    build, final = read_stages()
+    taken = [source for step in build if step.instruction == "COPY" for source in parse_copy(step)[0]]
     assert all((ROOT / source).exists() for source in taken)
     rooms = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert set(rooms["packages"]) <= set(taken)
-    installs = [step.rest for step in build if "pip install" in step.rest]
+    installs = [step.arguments for step in build if "pip install" in step.arguments]
     assert any("--require-hashes -r /src/requirements.txt" in one for one in installs)
     assert all("--require-hashes" in one or "--no-deps" in one for one in installs)
     ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
     assert {line[1:] for line in ignored if line.startswith("!")} == set(taken)
-    assert final[-2].rest == '["phrasecom"]'
+    assert final[-2].arguments == '["phrasecom"]'

@@ -8,51 +8,51 @@ from itertools import islice
 from pathlib import Path
 
 from tests.support.corpora import fault_corpus
-from tests.support.faults.clients import Crowd, Endings
-from tests.support.faults.deployment import House, seconds_until
-from tests.support.faults.job_ledger import FULL, Row, keep
-from tests.support.faults.kill_schedule import Killer, What
-from tests.support.faults.observer import Watch
+from tests.support.deployment import Deployment, measure_wait
+from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, record_result
+from tests.support.faults.job_tracker import JobEndCounter, JobTracker
+from tests.support.faults.observer import ApiObserver
+from tests.support.faults.worker_killer import KillTarget, WorkerKiller
 
-JOBS = 2000 if FULL else 40
-KINDS: tuple[What, ...] = ("process", "machine", "parent", "process", "process", "process")
-KILLS = 30 if FULL else 3
-ENOUGH = 20 if FULL else 2
+JOBS = 2000 if IS_FULL_RUN else 40
+KINDS: tuple[KillTarget, ...] = ("process", "machine", "parent", "process", "process", "process")
+KILLS = 30 if IS_FULL_RUN else 3
+ENOUGH = 20 if IS_FULL_RUN else 2
 
 
 def test_no_job_is_lost_or_has_two_effects_when_its_worker_is_killed(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
-    fault_corpus.build(engine)
-    known, *asked = islice(fault_corpus.questions(), JOBS + 1)
-    with House(tmp_path, engine) as house, house.client() as client:
+    fault_corpus.build_corpus(engine)
+    known, *asked = islice(fault_corpus.list_requests(), JOBS + 1)
+    with Deployment(tmp_path, engine) as house, house.make_client() as client:
         client.compare(fault_corpus.INDEX, known["a"], known["b"])
-        crowd, endings, killer = Crowd(house), Endings(house.store_url), Killer(house)
-        asking = threading.Thread(target=crowd.ask_all, args=(asked, endings.last), daemon=True)
-        with Watch(house, known) as watch:
+        crowd, endings, killer = JobTracker(house), JobEndCounter(house.store_url), WorkerKiller(house)
+        asking = threading.Thread(target=crowd.submit_all, args=(asked, endings.ended_at), daemon=True)
+        with ApiObserver(house, known) as watch:
             asking.start()
             _kill_along(killer, crowd, asking)
             asking.join()
             crowd.follow_all()
-        seconds_until(lambda: not house.strays(), lambda: f"orphans: {house.strays()}")
+        measure_wait(lambda: not house.find_orphans(), lambda: f"orphans: {house.find_orphans()}")
         killer.close()
         endings.stop()
-        twice = endings.twice(crowd.accepted) | set(crowd.changed())
-    landed = [kill for kill in killer.kills if kill.what != "parent"]
-    recovery = max(endings.last[kill.job] - kill.at for kill in killer.kills if kill.job in endings.last)
+        twice = endings.find_repeated(crowd.accepted) | set(crowd.find_changed_answers())
+    landed = [kill for kill in killer.kills if kill.target != "parent"]
+    recovery = max(endings.ended_at[kill.job] - kill.killed_at for kill in killer.kills if kill.job in endings.ended_at)
     told = {"kills while a job ran": len(landed), "kills of a parent alone": len(killer.kills) - len(landed)}
-    row = Row.of("workers killed -9", crowd, twice, recovery, watch, **told)
-    keep(row)
-    assert not watch.wrong and not crowd.wrong, (watch.wrong[:3], crowd.wrong[:3])
-    assert row.accepted == JOBS and row.adds_up(), row
+    row = FaultResult.from_run("workers killed -9", crowd, twice, recovery, watch, **told)
+    record_result(row)
+    assert not watch.bad_replies and not crowd.bad_replies, (watch.bad_replies[:3], crowd.bad_replies[:3])
+    assert row.accepted == JOBS and row.is_complete(), row
     assert len(landed) >= ENOUGH
-    assert set(crowd.reasons()) <= {"worker-lost"}
+    assert set(crowd.count_failure_codes()) <= {"worker-lost"}
 
 
-def _kill_along(killer: Killer, crowd: Crowd, asking: threading.Thread) -> None:
+def _kill_along(killer: WorkerKiller, crowd: JobTracker, asking: threading.Thread) -> None:
     """Kills spread over the whole run: one each time another share of the jobs was accepted."""
     for n in range(KILLS):
         while len(crowd.accepted) < (n + 1) * JOBS / (KILLS + 1) and asking.is_alive():
             time.sleep(0.01)
         deadline = time.monotonic() + 20
-        while not killer.strike(KINDS[n % len(KINDS)]) and time.monotonic() < deadline:
+        while not killer.kill_one(KINDS[n % len(KINDS)]) and time.monotonic() < deadline:
             time.sleep(0.005)

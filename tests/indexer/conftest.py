@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from indexer.cli.main import run
-from tests.support.command_line import Result, Run
-from tests.support.corpora.small_corpus import made_up, write_lines
+from tests.support.command_line import CommandResult, RunCommand
+from tests.support.corpora.small_corpus import generate_documents, write_jsonl
 
 
 @pytest.fixture
-def phrasecom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Runs a command line: (status, stdout, stderr)."""
+def phrasecom(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Iterator[RunCommand]:
+    """A function that runs a command line and returns its status, stdout and stderr."""
     handlers, level = list(logging.root.handlers), logging.root.level
     for name in [name for name in os.environ if name.startswith("PHRASECOM_")]:
         monkeypatch.delenv(name)
@@ -24,7 +26,7 @@ def phrasecom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Ca
     monkeypatch.setenv("PHRASECOM_INDEX_PROCESSES", "1")
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: str) -> Result:
+    def call(*arguments: str) -> CommandResult:
         status = run(list(arguments))
         out, err = capsys.readouterr()
         return status, out, err
@@ -34,7 +36,8 @@ def phrasecom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.fixture
-def index(phrasecom: Run, tmp_path: Path) -> str:
-    write_lines(tmp_path / "corpus.jsonl", made_up(30))
+def index(phrasecom: RunCommand, tmp_path: Path) -> str:
+    """The name of an index built from ``corpus.jsonl``."""
+    write_jsonl(tmp_path / "corpus.jsonl", generate_documents(30))
     assert phrasecom("index", "corpus.jsonl", "--index", "made-up")[0] == 0
     return "made-up"

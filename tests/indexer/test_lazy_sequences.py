@@ -1,4 +1,4 @@
-"""Strings in one piece of memory are the strings that were put there."""
+"""Tables of strings packed into one piece of memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ lines = st.text(st.characters(exclude_characters="\n"), max_size=5)
 
 
 @given(st.lists(lines, max_size=6))
-def test_each_is_found_at_its_place(strings: list[str]) -> None:
+def test_a_string_table_equals_the_list_it_was_packed_from(strings: list[str]) -> None:
     packed = NewlineStringTable(pack_strings(strings))
     assert list(packed) == unpack_strings(pack_strings(strings)) == strings and len(packed) == len(strings)
     assert [packed[i] for i in range(len(strings))] == strings == packed[:]

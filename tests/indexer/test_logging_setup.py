@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line for programs, readable lines for people, secrets in neither."""
+"""Logging: one JSON object a line for programs, readable lines for people, secrets in neither."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_an_option_beats_the_environment_beats_the_file_beats_the_default(
     assert (settings.cap, settings.k, settings.mu) == (3, 12, 1.5)
 
 
-def test_the_file_may_be_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_settings_file_may_be_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text("port = 99\n")
     monkeypatch.setenv("PHRASECOM_CONFIG", str(tmp_path / "other.toml"))
     assert load_settings().port == 99
@@ -53,10 +53,12 @@ def test_by_default_indexes_live_in_the_users_data_directory(monkeypatch: pytest
         ("PHRASECOM_MU", "nan", "PHRASECOM_MU is 'nan'; it must be a number, at least 0, at most 100"),
         ("PHRASECOM_PORT", "70000", "PHRASECOM_PORT is '70000'; it must be a whole number, at least 0, at most 65 535"),
         ("PHRASECOM_PRESET", "best", "PHRASECOM_PRESET is 'best'; it must be one of default, paper"),
-        ("PHRASECOM_PROT", "1", "PHRASECOM_PROT is no setting; did you mean PHRASECOM_PORT?"),
+        ("PHRASECOM_PROT", "1", "PHRASECOM_PROT is not a setting; did you mean PHRASECOM_PORT?"),
     ],
 )
-def test_a_bad_variable_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, name: str, value: str, line: str) -> None:
+def test_a_bad_variable_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, line: str
+) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(BadSetting) as caught:
         load_settings()
@@ -67,12 +69,12 @@ def test_a_bad_variable_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, nam
     ("content", "line"),
     [
         (b"cap = -1", "cap in phrasecom.toml is -1; it must be a whole number, at least 0, at most 1 000"),
-        (b"caps = 1", "caps in phrasecom.toml is no setting; did you mean cap?"),
+        (b"caps = 1", "caps in phrasecom.toml is not a setting; did you mean cap?"),
         (b"cap", "cannot read phrasecom.toml"),
         (b"\xff", "cannot read phrasecom.toml"),
     ],
 )
-def test_a_bad_file_is_told_in_one_line(tmp_path: Path, content: bytes, line: str) -> None:
+def test_a_bad_file_is_reported_in_one_line(tmp_path: Path, content: bytes, line: str) -> None:
     (tmp_path / "phrasecom.toml").write_bytes(content)
     with pytest.raises(BadSetting) as caught:
         load_settings()

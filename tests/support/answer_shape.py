@@ -1,144 +1,131 @@
-"""What every answer must look like, checked to the last field."""
+"""Checks of a whole answer: its fields against the response models, and its parts against each other."""
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic import BaseModel
 
 from indexer.documents import Document
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import lemmatize_text
+from tests.support.comparisons import LISTS
+from webapi.schemas.responses import Bridge, ComparisonReply, Evidence, NoEvidence, OnSide, PhraseReply, SideReply
+from worker.answer.comparison import Comparison
 
-ANSWER = "id index epoch method preset a b summary common distinct_a distinct_b stats no_evidence".split()
-LISTS = ("common", "distinct_a", "distinct_b")
-LEMMAS = Lemmatizer("en")
+LEMMATIZER = Lemmatizer("en")
+STATS = "phrases documents edges reached left_out iterations rounds ms notes".split()
+STEPS = {"fetch", "neighbourhood", "solve", "evidence"}
 
 
-def check(answer: dict[str, Any], documents: Mapping[str, Document], *, also: tuple[str, ...] = ()) -> None:
-    """Raise AssertionError unless the answer has exactly the documented shape and its parts agree.
+def check_answer(
+    comparison: Comparison, documents: Mapping[str, Document], *, optional_parts: tuple[str, ...] = ()
+) -> None:
+    """Fail unless the answer's JSON has exactly the documented fields, in their order, and all of them agree.
 
-    ``documents`` are those of the index; ``also`` names the optional parts that were asked for.
+    ``documents`` are those of the index; ``optional_parts`` are the fields that have to be requested.
     """
-    assert list(answer) == [*ANSWER, *also]
-    _texts(answer, "id", "index", "epoch", "method", "preset", "summary")
-    assert answer["summary"].endswith(".")
+    answer = comparison.to_dict()
+    reply = ComparisonReply.model_validate(answer, strict=True)
+    assert reply.model_dump(exclude_unset=True) == answer
+    fields = ComparisonReply.model_fields.items()
+    assert list(answer) == [name for name, field in fields if field.is_required() or name in optional_parts]
+    json.dumps(answer, allow_nan=False)
+    assert all((reply.id, reply.index, reply.epoch, reply.method, reply.preset)) and reply.summary.endswith(".")
     for letter in ("a", "b"):
-        _side(answer[letter], documents)
+        _check_field_order(answer[letter], SideReply)
+        _check_side(getattr(reply, letter), documents)
+    entries: list[PhraseReply] = []
     for name in LISTS:
-        _ranked(answer[name])
-        for entry in answer[name]:
-            _entry(entry, name, answer, documents)
-    listed = [
-        phrase for name in LISTS for entry in answer[name] for phrase in (entry["phrase"], *entry.get("also", ()))
-    ]
-    assert len(listed) == len(set(listed)), "a phrase stands in one place only"
-    _stats(answer["stats"])
-    empty = not any(answer[name] for name in LISTS)
-    assert (answer["no_evidence"] is not None) == empty
-    if empty:
-        assert list(answer["no_evidence"]) == ["code", "detail"]
-        _texts(answer["no_evidence"], "code", "detail")
-    _finite(answer)
+        listed: list[PhraseReply] = getattr(reply, name)
+        _check_descending([entry.score for entry in listed])
+        for entry, raw in zip(listed, answer[name], strict=True):
+            _check_entry(entry, raw, name, reply, documents)
+        entries += listed
+    phrases = [phrase for entry in entries for phrase in (entry.phrase, *(entry.also or ()))]
+    assert len(phrases) == len(set(phrases)), "a phrase is in one place only"
+    _check_stats(answer["stats"])
+    assert (reply.no_evidence is not None) == (not entries)
+    if reply.no_evidence:
+        _check_field_order(answer["no_evidence"], NoEvidence)
+        assert reply.no_evidence.code and reply.no_evidence.detail
 
 
-def _texts(part: Mapping[str, Any], *names: str) -> None:
-    assert all(isinstance(part[name], str) and part[name] for name in names)
+def _check_field_order(part: Mapping[str, Any], model: type[BaseModel]) -> None:
+    assert list(part) == list(model.model_fields)
 
 
-def _side(side: dict[str, Any], documents: Mapping[str, Document]) -> None:
-    assert list(side) == ["kind", "ids", "title"]
-    assert side["kind"] in ("document", "set", "query", "text")
-    assert isinstance(side["title"], str)
-    if side["kind"] in ("query", "text"):
-        assert side["ids"] == []
+def _check_descending(numbers: list[float]) -> None:
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def _check_side(side: SideReply, documents: Mapping[str, Document]) -> None:
+    if side.kind in ("query", "text"):
+        assert side.ids == []
     else:
-        assert side["ids"] and set(side["ids"]) <= set(documents)
-    if side["kind"] == "document":
-        assert side["title"] == documents[side["ids"][0]].title
+        assert side.ids and set(side.ids) <= set(documents)
+    if side.kind == "document":
+        assert side.title == documents[side.ids[0]].title
 
 
-def _ranked(entries: list[dict[str, Any]]) -> None:
-    scores = [entry["score"] for entry in entries]
-    assert scores == sorted(scores, reverse=True)
+def _check_entry(
+    entry: PhraseReply, raw: dict[str, Any], name: str, reply: ComparisonReply, documents: Mapping[str, Document]
+) -> None:
+    is_implied = name == "common" and not (entry.a.count and entry.b.count)
+    required = [name for name, field in PhraseReply.model_fields.items() if field.is_required()]
+    optional = ["also"] * ("also" in raw) + ["own", "via", "rest"] * is_implied + ["partial"] * ("partial" in raw)
+    assert list(raw) == required + optional
+    assert entry.phrase and entry.display
+    assert entry.kind == ("implied" if is_implied else "shared" if name == "common" else "distinct")
+    assert raw.get("also", [""]), "an empty list is left out"
+    for letter, on_side, side in (("a", entry.a, reply.a), ("b", entry.b, reply.b)):
+        _check_field_order(raw[letter], OnSide)
+        assert on_side.count >= 0 and on_side.relevance >= 0
+        snippets = [snippet for snippet in entry.evidence if snippet.side == letter]
+        assert min(on_side.count, 1) <= len(snippets) <= min(on_side.count, 3)
+        for snippet in snippets:
+            _check_snippet(snippet, entry.phrase, side, documents)
+    for snippet in raw["evidence"]:
+        _check_field_order(snippet, Evidence)
+    assert entry.a.count + entry.b.count > 0
+    if is_implied:
+        _check_reasons(entry, raw, {*reply.a.ids, *reply.b.ids}, documents)
 
 
-def _entry(entry: dict[str, Any], where: str, answer: dict[str, Any], documents: Mapping[str, Document]) -> None:
-    implied = where == "common" and not (entry["a"]["count"] and entry["b"]["count"])
-    expected = ["phrase", "display", "score", "kind", "a", "b", "evidence"]
-    expected += ["also"] if "also" in entry else []
-    expected += ["own", "via", "rest"] if implied else []
-    expected += ["partial"] if "partial" in entry else []
-    assert list(entry) == expected
-    _texts(entry, "phrase", "display")
-    assert entry["kind"] == ("implied" if implied else "shared" if where == "common" else "distinct")
-    assert entry.get("also", [""]) != [], "an empty list is left out"
-    for letter in ("a", "b"):
-        side = entry[letter]
-        assert list(side) == ["count", "relevance"]
-        assert isinstance(side["count"], int) and side["count"] >= 0
-        assert side["relevance"] >= 0
-        places = [place for place in entry["evidence"] if place["side"] == letter]
-        assert min(side["count"], 1) <= len(places) <= min(side["count"], 3)
-        for place in places:
-            _place(place, entry["phrase"], answer[letter], documents)
-    assert entry["a"]["count"] + entry["b"]["count"] > 0
-    if implied:
-        _reasons(entry, answer, documents)
-
-
-def _place(place: dict[str, Any], phrase: str, side: dict[str, Any], documents: Mapping[str, Document]) -> None:
-    assert list(place) == ["side", "id", "field", "start", "end", "snippet"]
-    assert place["field"] in ("title", "text")
-    assert place["id"] in (side["ids"] or [""])
-    shown = " ".join(place["snippet"].strip("…").split())
-    if place["id"]:
-        text = getattr(documents[place["id"]], place["field"])
-        said = text[place["start"] : place["end"]]
-        assert lemmatize_text(said, LEMMAS) in phrase.split("@@")
-        assert " ".join(said.split()) in shown
+def _check_snippet(snippet: Evidence, phrase: str, side: SideReply, documents: Mapping[str, Document]) -> None:
+    assert snippet.field in ("title", "text")
+    assert snippet.id in (side.ids or [""])
+    if snippet.id:
+        shown = " ".join(snippet.snippet.strip("…").split())
+        text = getattr(documents[snippet.id], snippet.field)
+        occurrence = text[snippet.start : snippet.end]
+        assert lemmatize_text(occurrence, LEMMATIZER) in phrase.split("@@")
+        assert " ".join(occurrence.split()) in shown
         assert shown in " ".join(text.split())
 
 
-def _reasons(entry: dict[str, Any], answer: dict[str, Any], documents: Mapping[str, Document]) -> None:
-    shares = [entry["own"], entry["rest"], entry.get("partial", 0.0), *(bridge["share"] for bridge in entry["via"])]
+def _check_reasons(
+    entry: PhraseReply, raw: dict[str, Any], compared: set[str], documents: Mapping[str, Document]
+) -> None:
+    bridges = [bridge["share"] for bridge in raw["via"]]
+    shares = [raw["own"], raw["rest"], raw.get("partial", 0.0), *bridges]
     assert abs(sum(shares) - 1) < 1e-9
     assert all(0 <= share <= 1 for share in shares)
-    bridges = [bridge["share"] for bridge in entry["via"]]
-    assert bridges == sorted(bridges, reverse=True)
-    for bridge in entry["via"]:
-        assert list(bridge) == ["id", "title", "phrases", "share"]
-        assert bridge["id"] not in answer["a"]["ids"] + answer["b"]["ids"]
+    _check_descending(bridges)
+    for bridge in raw["via"]:
+        _check_field_order(bridge, Bridge)
+        assert bridge["id"] not in compared
         assert bridge["title"] == documents[bridge["id"]].title
-        assert entry["phrase"] not in bridge["phrases"]
+        assert entry.phrase not in bridge["phrases"]
 
 
-def _stats(stats: dict[str, Any]) -> None:
-    assert list(stats) == [
-        "phrases",
-        "documents",
-        "edges",
-        "reached",
-        "left_out",
-        "iterations",
-        "rounds",
-        "ms",
-        "notes",
-    ]
+def _check_stats(stats: dict[str, Any]) -> None:
+    assert list(stats) == STATS
     for name in ("phrases", "documents", "edges", "reached", "iterations", "rounds"):
         assert isinstance(stats[name], int) and stats[name] >= 0
     assert 0 <= stats["left_out"] <= 1
-    assert {"neighbourhood", "solve", "evidence"} <= set(stats["ms"]) <= {"fetch", "neighbourhood", "solve", "evidence"}
+    assert STEPS - {"fetch"} <= set(stats["ms"]) <= STEPS
     assert all(ms >= 0 for ms in stats["ms"].values())
-    assert all(isinstance(note, str) and note for note in stats["notes"])
-
-
-def _finite(value: object) -> None:
-    if isinstance(value, float):
-        assert math.isfinite(value)
-    elif isinstance(value, dict):
-        for part in value.values():
-            _finite(part)
-    elif isinstance(value, list):
-        for part in value:
-            _finite(part)
+    assert all(stats["notes"])

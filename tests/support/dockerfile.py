@@ -20,12 +20,12 @@ DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    word: str
+    instruction: str
     """FROM, COPY, RUN, ..."""
-    rest: str
+    arguments: str
 
 
-def stages() -> list[list[Step]]:
+def read_stages() -> list[list[Step]]:
     """Each begins with its FROM."""
     text = DOCKERFILE.read_text()
     lines = re.sub(r"\\\n", " ", text).splitlines()
@@ -40,21 +40,21 @@ def stages() -> list[list[Step]]:
     return found
 
 
-def copied(step: Step) -> tuple[list[str], str]:
+def parse_copy(step: Step) -> tuple[list[str], str]:
     """What a COPY from the context takes, and where to."""
-    *sources, target = step.rest.split()
+    *sources, target = step.arguments.split()
     return sources, target
 
 
-def replay(folder: Path, python: str) -> None:
+def replay_build(folder: Path, python: str) -> None:
     """The first stage: the one that makes what the image holds."""
-    for step in stages()[0]:
-        if step.word == "COPY":
-            sources, target = copied(step)
+    for step in read_stages()[0]:
+        if step.instruction == "COPY":
+            sources, target = parse_copy(step)
             for source in sources:
-                _copy(ROOT / source, folder / target.lstrip("/"), into=target.endswith("/"))
-        elif step.word == "RUN":
-            command = step.rest.replace("/opt/", f"{folder}/opt/").replace("/src", f"{folder}/src")
+                _copy_files(ROOT / source, folder / target.lstrip("/"), into=target.endswith("/"))
+        elif step.instruction == "RUN":
+            command = step.arguments.replace("/opt/", f"{folder}/opt/").replace("/src", f"{folder}/src")
             command = re.sub(r"^python ", f"{python} ", command)
             print("RUN", command, flush=True)
             clean = {"PATH": os.environ["PATH"], "HOME": str(folder)}
@@ -63,7 +63,7 @@ def replay(folder: Path, python: str) -> None:
     subprocess.run([str(folder / "opt/phrasecom/bin/phrasecom"), "--version"], cwd=folder, check=True)
 
 
-def _copy(source: Path, target: Path, *, into: bool) -> None:
+def _copy_files(source: Path, target: Path, *, into: bool) -> None:
     if source.is_dir():
         shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         return
@@ -74,4 +74,4 @@ def _copy(source: Path, target: Path, *, into: bool) -> None:
 if __name__ == "__main__":
     made = Path(sys.argv[1]).resolve()
     made.mkdir(parents=True)
-    replay(made, sys.argv[2] if len(sys.argv) > 2 else sys.executable)
+    replay_build(made, sys.argv[2] if len(sys.argv) > 2 else sys.executable)

@@ -1,9 +1,9 @@
-"""A stand-in for the computation, so that jobs can be made to last, to fail and to kill their worker.
+"""A comparer that lasts, fails or kills its worker on command, and how a test gives it orders.
 
-What it does is written in the query of side b, words apart: ``hold=1`` waits until the test lets it go on,
-``steps=4`` tells its progress in four steps (and waits in each, where it holds), ``sleep=2`` sleeps two seconds,
-``kill=2`` kills its own process in the first two attempts, ``fail=…`` raises.
-Every computation is counted in Valkey under ``computed:<prefix>:<query>``.
+The orders are words of side b's query: ``hold=1`` waits until the test releases it, ``steps=4`` reports progress in
+four steps (and waits in each if it holds), ``sleep=2`` sleeps two seconds, ``kill=2`` kills its own process in the
+first two attempts, ``fail=NAME`` raises that error of the product, ``crash=yes`` raises one that is not.
+Computations are counted in Valkey, since they run in other processes than the test.
 """
 
 from __future__ import annotations
@@ -21,44 +21,49 @@ from indexer import errors
 from indexer.engines.base import Engine
 from worker.explain.spec import ComparisonSpec
 
-VALKEY = "PHRASECOM_TEST_VALKEY"
-PREFIX = "PHRASECOM_TEST_PREFIX"
+VALKEY_URL_VARIABLE = "PHRASECOM_TEST_VALKEY"
+"""Environment variable with the address of the Valkey that counts."""
+KEY_PREFIX_VARIABLE = "PHRASECOM_TEST_PREFIX"
+"""Environment variable with the prefix of the counters, the same for a test and its workers."""
+QUERY_TAG_VARIABLE = "PHRASECOM_TEST_TAG"
+"""Environment variable with a word that the running test appends to its queries."""
 
 
-def counters() -> redis.Redis:
-    return redis.Redis.from_url(os.environ[VALKEY])
+def tag_query(words: str) -> str:
+    """Append the test's own word to a query, so that no answer to another test is found in a shared server's cache."""
+    return f"{words} {os.environ[QUERY_TAG_VARIABLE]}" if QUERY_TAG_VARIABLE in os.environ else words
 
 
-def count_name(words: str) -> str:
-    return f"computed:{os.environ[PREFIX]}:{words}"
+def release_computations(words: str, turns: int = 1) -> None:
+    """Let the first ``turns`` computations of a query that hold, or steps of one, go on."""
+    with _connect() as client:
+        for query in {words, tag_query(words)}:
+            client.set(_release_key(query), turns)
 
 
-def gate_name(words: str) -> str:
-    """Holds how often whoever asked these words may go on."""
-    return f"gate:{words}"
-
-
-def may_go_on(words: str, turn: int) -> bool:
-    """By what was said of these very words, or of all that end with the same one (a test's tag)."""
-    with counters() as client:
-        said = client.mget(gate_name(words), gate_name(words.split()[-1]))
-    return any(isinstance(most, bytes) and int(most) >= turn for most in said)
+def count_computations(words: str) -> int:
+    """Return how often a computation of a query was started, with this test's tag or without one."""
+    with _connect() as client:
+        counts = client.mget(_count_key(tag_query(words)), _count_key(words))
+    return max(int(count) if isinstance(count, bytes) else 0 for count in counts)
 
 
 @dataclass(frozen=True)
-class Comparison:
-    question: ComparisonSpec
+class FakeComparison:
+    """An answer without phrases that says which computation of its query it is."""
+
+    spec: ComparisonSpec
     computed: int
     epoch: str
 
     def to_dict(self) -> dict[str, Any]:
-        a, b = self.question.a, self.question.b
+        a, b = self.spec.a, self.spec.b
         return {
             "id": "",
-            "index": self.question.index,
+            "index": self.spec.index,
             "epoch": self.epoch,
-            "method": self.question.method,
-            "preset": self.question.preset,
+            "method": self.spec.method,
+            "preset": self.spec.preset,
             "a": {"kind": a.kind, "ids": list(a.ids), "title": ""},
             "b": {"kind": b.kind, "ids": list(b.ids), "title": ""},
             "common": [],
@@ -68,17 +73,19 @@ class Comparison:
         }
 
 
-class Comparer:
+class FakeComparer:
+    """Stands in for ``worker.comparer.Comparer``."""
+
     def __init__(self, engine: Engine, limits: object = None) -> None:
         self.engine = engine
 
-    def explain(self, questions: Sequence[ComparisonSpec]) -> Iterator[Comparison]:
-        return (self.compare(question) for question in questions)
+    def explain(self, specs: Sequence[ComparisonSpec]) -> Iterator[FakeComparison]:
+        return (self.compare(spec) for spec in specs)
 
-    def compare(self, question: ComparisonSpec, progress: Callable[[float, str], None] | None = None) -> Comparison:
-        words = question.b.words
-        with counters() as client:
-            computed = int(str(client.incr(count_name(words))))
+    def compare(self, spec: ComparisonSpec, progress: Callable[[float, str], None] | None = None) -> FakeComparison:
+        words = spec.b.words
+        with _connect() as client:
+            computed = int(str(client.incr(_count_key(words))))
         orders = dict(word.split("=", 1) for word in words.split() if "=" in word)
         if computed <= int(orders.get("kill", 0)):
             os.kill(os.getpid(), signal.SIGKILL)
@@ -91,8 +98,27 @@ class Comparer:
             if progress:
                 progress(step / steps, f"step {step}")
             time.sleep(float(orders.get("sleep", 0)) / steps)
-            while "hold" in orders and not may_go_on(words, computed + step):
+            while "hold" in orders and not _is_released(words, computed + step):
                 time.sleep(0.02)
                 if progress:
                     progress(step / steps, f"step {step}")
-        return Comparison(question, computed, self.engine.open_reader(question.index).info.epoch)
+        return FakeComparison(spec, computed, self.engine.open_reader(spec.index).info.epoch)
+
+
+def _connect() -> redis.Redis:
+    return redis.Redis.from_url(os.environ[VALKEY_URL_VARIABLE])
+
+
+def _count_key(words: str) -> str:
+    return f"computed:{os.environ[KEY_PREFIX_VARIABLE]}:{words}"
+
+
+def _release_key(words: str) -> str:
+    return f"gate:{words}"
+
+
+def _is_released(words: str, turn: int) -> bool:
+    """Return whether this query, or all queries with its test's tag, were released up to this turn."""
+    with _connect() as client:
+        released = client.mget(_release_key(words), _release_key(words.split()[-1]))
+    return any(isinstance(turns, bytes) and int(turns) >= turn for turns in released)

@@ -1,4 +1,4 @@
-"""Small random graphs and pairs for property tests."""
+"""Small random graphs with two documents to compare, for property tests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from worker.solver.subgraph import MAX_DENSE_CELLS, Subgraph
 
 
 @dataclass
-class Pair:
-    """A full graph with its degrees, two documents, and their salient phrases."""
+class PairGraph:
+    """Edge weights (P, D) of a full graph, two of its documents, and flags (P,) of the phrases salient in each."""
 
     weights: NDArray[np.float64]
     a: int
@@ -23,46 +23,46 @@ class Pair:
     in_a: NDArray[np.bool_]
     in_b: NDArray[np.bool_]
 
-    def graph(self, dense_cells: int = MAX_DENSE_CELLS) -> Subgraph:
-        return full_graph(self.weights, dense_cells)
+    def build_graph(self, max_dense_cells: int = MAX_DENSE_CELLS) -> Subgraph:
+        return build_subgraph(self.weights, max_dense_cells)
 
-    def seeds(self, parameters: Parameters) -> Seeds:
-        return build_pair_seeds(
-            self.graph(), SeedSide([self.a]), SeedSide([self.b]), alpha=parameters.alpha, delta=parameters.delta
-        )
+    def build_seeds(self, parameters: Parameters) -> Seeds:
+        a, b = SeedSide([self.a]), SeedSide([self.b])
+        return build_pair_seeds(self.build_graph(), a, b, alpha=parameters.alpha, delta=parameters.delta)
 
-    def swapped(self) -> Pair:
-        return Pair(self.weights, self.b, self.a, self.in_b, self.in_a)
+    def swap_sides(self) -> PairGraph:
+        return PairGraph(self.weights, self.b, self.a, self.in_b, self.in_a)
 
-    def relabelled(self, phrases: NDArray[np.int64], documents: NDArray[np.int64]) -> Pair:
-        """Phrase phrases[i] becomes phrase i, document documents[j] document j."""
-        place = np.argsort(documents)
-        return Pair(
-            self.weights[phrases][:, documents], int(place[self.a]), int(place[self.b]),
+    def relabel(self, phrases: NDArray[np.int64], documents: NDArray[np.int64]) -> PairGraph:
+        """Return the same graph with phrase phrases[i] as phrase i and document documents[j] as document j."""
+        position = np.argsort(documents)
+        return PairGraph(
+            self.weights[phrases][:, documents], int(position[self.a]), int(position[self.b]),
             self.in_a[phrases], self.in_b[phrases],
         )  # fmt: skip
 
 
-def full_graph(weights: NDArray[np.float64], dense_cells: int = MAX_DENSE_CELLS) -> Subgraph:
+def build_subgraph(weights: NDArray[np.float64], max_dense_cells: int = MAX_DENSE_CELLS) -> Subgraph:
+    """Return the graph of these edge weights (P, D), with their sums as degrees."""
     rows, columns = np.nonzero(weights)
     return Subgraph.from_edges(
-        rows, columns, weights[rows, columns], weights.sum(axis=1), weights.sum(axis=0), max_dense_cells=dense_cells
+        rows, columns, weights[rows, columns], weights.sum(axis=1), weights.sum(axis=0), max_dense_cells=max_dense_cells
     )
 
 
-def random_pair(seed: int, phrases: int = 12, documents: int = 9, density: float = 0.4) -> Pair:
-    """Salient phrases are those the document holds, with a few taken away."""
+def make_random_pair(seed: int, phrases: int = 12, documents: int = 9, density: float = 0.4) -> PairGraph:
+    """Return a graph of these sizes; a tenth of the phrases that a document holds are not salient in it."""
     rng = np.random.default_rng(seed)
     weights = rng.gamma(2.0, 2.0, (phrases, documents)) * (rng.random((phrases, documents)) < density)
     a, b = (int(x) for x in rng.choice(documents, 2, replace=False)) if documents > 1 else (0, 0)
     keep = rng.random((2, phrases)) < 0.9
-    return Pair(weights, a, b, (weights[:, a] > 0) & keep[0], (weights[:, b] > 0) & keep[1])
+    return PairGraph(weights, a, b, (weights[:, a] > 0) & keep[0], (weights[:, b] > 0) & keep[1])
 
 
-def pairs() -> st.SearchStrategy[Pair]:
-    """From one phrase and one document (then a equals b) up to a dozen of each; empty rows are common."""
+def pair_graphs() -> st.SearchStrategy[PairGraph]:
+    """Generate graphs of one phrase and one document (then a equals b) up to a dozen of each, often with empty rows."""
     return st.builds(
-        random_pair,
+        make_random_pair,
         seed=st.integers(0, 2**32 - 1),
         phrases=st.integers(1, 12),
         documents=st.integers(1, 10),
@@ -70,7 +70,8 @@ def pairs() -> st.SearchStrategy[Pair]:
     )
 
 
-def parameters() -> st.SearchStrategy[Parameters]:
+def solver_parameters() -> st.SearchStrategy[Parameters]:
+    """Generate parameters that stop after a few steps, never because of a tolerance."""
     return st.builds(
         Parameters,
         alpha=st.sampled_from([0.5, 10.0, 100.0]),

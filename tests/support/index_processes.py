@@ -1,6 +1,7 @@
-"""What other processes do in these tests; each is a function that a fresh interpreter runs.
+"""Functions that tests run in processes of their own, to read, write and build the index ``papers``.
 
-A corpus of generation g tags every document's title with g, so that a mixture of epochs shows.
+Epoch n of the index is generation n of the corpus: the title of every document says n, so that a mixture of epochs
+shows.
 """
 
 from __future__ import annotations
@@ -15,35 +16,44 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
+from indexer.documents import AnalysedDocument
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.errors import EpochChanged
-from tests.support.corpora.engine_corpus import Corpus, analyse, build, draft, make_corpus, weigh
+from tests.support.corpora.engine_corpus import (
+    AnalysedCorpus,
+    make_corpus,
+    make_draft,
+    weigh_document,
+    weigh_drafts,
+    write_index,
+)
 
-IDS = [f"doc-{i:04d}" for i in range(30)]
+DOCUMENT_IDS = [f"doc-{i:04d}" for i in range(30)]
 Address = tuple[str, Mapping[str, Any]]
 
 
-def address_of(engine: Engine) -> Address:
-    """How another process opens the same engine."""
+def get_engine_address(engine: Engine) -> Address:
+    """Return address and options with which another process opens the same engine."""
     prefix = getattr(engine, "prefix", None)
     return engine.address, {} if prefix is None else {"prefix": prefix}
 
 
-def spawn(target: Callable[..., None], *arguments: object) -> SpawnProcess:
+def spawn_process(target: Callable[..., None], *arguments: object) -> SpawnProcess:
+    """Start a fresh interpreter that calls ``target``; it ends with this process."""
     process = multiprocessing.get_context("spawn").Process(target=target, args=arguments, daemon=True)
     process.start()
     return process
 
 
-def generation(number: int) -> Corpus:
-    drafts = make_corpus(ids=IDS, seed=number).documents
-    return analyse([replace(d, document=replace(d.document, title=f"generation {number}")) for d in drafts])
+def make_generation(number: int) -> AnalysedCorpus:
+    drafts = make_corpus(ids=DOCUMENT_IDS, seed=number).documents
+    return weigh_drafts([replace(d, document=replace(d.document, title=f"generation {number}")) for d in drafts])
 
 
-def read_until(address: Address, stop: Event, report: Path) -> None:
-    """Read over and over, once after ``stop`` too; write how often, or what was wrong."""
+def read_until_stopped(address: Address, stop: Event, report: Path) -> None:
+    """Read in a loop and once more after ``stop``; report ``ok``, reads and reopenings, or the mixture found."""
     reads = reopened = 0
     with open_engine(address[0], **address[1]) as engine:
         reader = engine.open_reader("papers")
@@ -51,7 +61,7 @@ def read_until(address: Address, stop: Event, report: Path) -> None:
         while not last:
             last = stop.is_set() and reads > 0
             try:
-                documents = reader.fetch(IDS[:8])
+                documents = reader.fetch(DOCUMENT_IDS[:8])
                 titles = {d.document.title if d else None for d in documents}
                 titles |= {hit.document.document.title for hit in reader.search(Selection(words=("mail",))).hits}
                 everything = dict.fromkeys(reader.model.phrases, 1.0)
@@ -66,33 +76,34 @@ def read_until(address: Address, stop: Event, report: Path) -> None:
     report.write_text(f"ok {reads} {reopened}")
 
 
-def build_and_hang(address: Address, ready: Event) -> None:
-    """Write a good part of a new epoch, then wait to be killed."""
+def build_until_killed(address: Address, ready: Event) -> None:
+    """Write a good part of a new epoch, set ``ready`` and wait to be killed."""
     with open_engine(address[0], **address[1]) as engine, engine.start_build("papers") as building:
-        building.write(generation(9).documents)
+        building.write(make_generation(9).documents)
         time.sleep(0.3)  # let some of it reach the disk or the server
         ready.set()
         time.sleep(600)
 
 
 def add_until_killed(address: Address, ready: Event) -> None:
+    """Add a document at a time for ever; set ``ready`` after the fourth."""
     with open_engine(address[0], **address[1]) as engine:
         for number in range(100_000):
-            engine.add_documents("papers", [added(f"added-{number:06d}")])
+            engine.add_documents("papers", [make_added_document(f"added-{number:06d}")])
             if number == 3:
                 ready.set()
 
 
-def add_one(address: Address, name: str) -> None:
+def add_document_and_exit(address: Address, name: str) -> None:
     with open_engine(address[0], **address[1]) as engine:
-        engine.add_documents("papers", [added(name)])
-        os._exit(0)  # what add made visible needs no orderly end
+        engine.add_documents("papers", [make_added_document(name)])
+        os._exit(0)  # an added document stays visible without an orderly end
 
 
-def added(name: str) -> Any:
-    document = draft(name, ["web graph of mail"], ["web graph", "mail"])
-    return weigh(document, generation(1).model)
+def make_added_document(name: str) -> AnalysedDocument:
+    draft = make_draft(name, ["web graph of mail"], ["web graph", "mail"])
+    return weigh_document(draft, make_generation(1).model)
 
 
 def build_generation(engine: Engine, number: int) -> None:
-    build(engine, generation(number), epoch=str(number))
+    write_index(engine, make_generation(number), epoch=str(number))

@@ -1,4 +1,4 @@
-"""Small corpora in plain lists, turned into problems the way a comparison would."""
+"""Problems of methods, made from a handful of texts the way a comparison makes them from an index."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from worker.solver.seeds import SeedSide
 from worker.solver.subgraph import Subgraph
 
 
-def problem_of(
+def make_problem(
     texts: Sequence[str], phrases: Sequence[str], *, a: int = 0, b: int = 1, parameters: Parameters = DEFAULT
 ) -> PairProblem:
-    """Documents as strings of lemmas; a phrase is salient in a text that holds it."""
+    """Build the problem of texts ``a`` and ``b`` among texts of lemmas; a phrase is salient in a text that holds it."""
     tokens = [text.split() for text in texts]
-    held = [LemmaText(words) for words in tokens]
-    counts = np.array([[len(text.find_spans(p)) for text in held] for p in phrases], dtype=np.int64).reshape(
-        -1, len(texts)
-    )
-    df = {word: sum(word in text.words for text in held) for word in {w for words in tokens for w in words}}
-    partial = np.array([[bm25(p, text, df, len(texts)) for text in held] for p in phrases]).reshape(-1, len(texts))
-    weights = np.where(counts > 0, partial, 0.0)
+    lemma_texts = [LemmaText(words) for words in tokens]
+    df = {word: sum(word in text.words for text in lemma_texts) for word in {w for words in tokens for w in words}}
+    shape = len(phrases), len(texts)
+    counts = np.array([[len(text.find_spans(p)) for text in lemma_texts] for p in phrases], dtype=np.int64)
+    word_bm25 = np.array([[score_bm25(p, text, df, len(texts)) for text in lemma_texts] for p in phrases])
+    counts, word_bm25 = counts.reshape(shape), word_bm25.reshape(shape)  # without phrases they have no second dimension
+    weights = np.where(counts > 0, word_bm25, 0.0)
     rows, columns = np.nonzero(weights)
     graph = Subgraph.from_edges(rows, columns, weights[rows, columns], weights.sum(axis=1), weights.sum(axis=0))
     a_features, b_features = (
         SideFeatures(
-            is_salient=counts[:, side] > 0, salience=salience(counts[:, side]), count=counts[:, side],
-            document_count=weights[:, side] > 0, bm25=weights[:, side], word_bm25=partial[:, side],
+            is_salient=counts[:, side] > 0, salience=scale_salience(counts[:, side]), count=counts[:, side],
+            document_count=weights[:, side] > 0, bm25=weights[:, side], word_bm25=word_bm25[:, side],
             tokens=tokens[side], seed=SeedSide([side]),
         )
         for side in (a, b)
@@ -46,34 +46,36 @@ def problem_of(
     )  # fmt: skip
 
 
-def changed(problem: PairProblem, **changes: Any) -> PairProblem:
-    """The problem with other values; a name that ends in ``_a`` or ``_b`` is a feature of that side."""
+def replace_features(problem: PairProblem, **changes: Any) -> PairProblem:
+    """Return the problem with other values; a name that ends in ``_a`` or ``_b`` is a feature of that side."""
     a, b = ({n[:-2]: value for n, value in changes.items() if n.endswith(end)} for end in ("_a", "_b"))
     rest = {n: value for n, value in changes.items() if not n.endswith(("_a", "_b"))}
     return replace(problem, a=replace(problem.a, **a), b=replace(problem.b, **b), **rest)
 
 
-def bm25(phrase: str, text: LemmaText, df: dict[str, int], documents: int) -> float:
+def score_bm25(phrase: str, text: LemmaText, df: dict[str, int], document_count: int) -> float:
+    """Return the BM25 of a phrase's words in a text, all texts being taken as equally long."""
     total = 0.0
     for word in {w for part in split_members(phrase) for w in part}:
         count = sum(token == word for token in text.tokens)
-        rarity = math.log(1 + (documents - df.get(word, 0) + 0.5) / (df.get(word, 0) + 0.5))
+        rarity = math.log(1 + (document_count - df.get(word, 0) + 0.5) / (df.get(word, 0) + 0.5))
         total += rarity * 2.2 * count / (count + 1.2)
     return total
 
 
-def salience(counts: np.ndarray) -> np.ndarray:
+def scale_salience(counts: np.ndarray) -> np.ndarray:
+    """Return counts as shares of the largest."""
     return counts / max(int(counts.max(initial=0)), 1)
 
 
-def random_problem(seed: int, parameters: Parameters = DEFAULT, documents: int = 8) -> PairProblem:
-    """Texts over a dozen words, phrases of one to three of them, one pair among the phrases."""
+def make_random_problem(seed: int, parameters: Parameters = DEFAULT, documents: int = 8) -> PairProblem:
+    """Build a problem of texts over a dozen words, with phrases of one to three of them and one phrase pair."""
     rng = np.random.default_rng(seed)
     words = [f"w{i}" for i in range(12)]
     texts = [" ".join(rng.choice(words, int(rng.integers(3, 25)))) for _ in range(documents)]
     phrases = {" ".join(rng.choice(words, int(rng.integers(1, 4)))) for _ in range(int(rng.integers(1, 15)))}
     phrases.add("w0@@w1")
-    found = problem_of(texts, sorted(phrases), a=0, b=1, parameters=parameters)
-    return (
-        found if found.is_candidate.any() else problem_of([*texts[:1], *texts], ["w0", words[1]], parameters=parameters)
-    )
+    problem = make_problem(texts, sorted(phrases), parameters=parameters)
+    if problem.is_candidate.any():
+        return problem
+    return make_problem([*texts[:1], *texts], ["w0", words[1]], parameters=parameters)

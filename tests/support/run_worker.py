@@ -1,4 +1,4 @@
-"""A worker process as the tests start it: ``python -m tests.support.run_worker CONFIG QUEUES``."""
+"""A worker process as the tests start it: ``python -m tests.support.run_worker CONFIG [QUEUES [CONCURRENCY]]``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from worker.jobs.job import JobLimits
 from worker.process.celery_worker import start_worker
 
 
-def config_from(written: str) -> WorkConfig:
-    values: dict[str, Any] = json.loads(written)
+def parse_work_config(text: str) -> WorkConfig:
+    """Return the configuration that ``dataclasses.asdict`` made into JSON."""
+    values: dict[str, Any] = json.loads(text)
     return WorkConfig(**(values | {"limits": JobLimits(**values["limits"])}))
 
 
 if __name__ == "__main__":
+    queues = sys.argv[2] if len(sys.argv) > 2 else "interactive,bulk"
     concurrency = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    start_worker(config_from(sys.argv[1]), concurrency=concurrency, queues=tuple(sys.argv[2].split(",")))  # type: ignore[arg-type]
+    start_worker(parse_work_config(sys.argv[1]), concurrency=concurrency, queues=tuple(queues.split(",")))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.support.faults.job_ledger import FILE, read, table
+from tests.support.faults.fault_results import RESULTS_FILE_VARIABLE, format_table, read_results
 
 
 def main() -> int:
@@ -22,13 +22,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="phrasecom-faults-") as folder:
         file = (given.json or Path(folder) / "rows.json").absolute()
         file.unlink(missing_ok=True)
-        env = {"PHRASECOM_TEST_WORLDS": "100"} | os.environ | {"PHRASECOM_TEST_FAULTS": "full", FILE: str(file)}
+        env = (
+            {"PHRASECOM_TEST_WORLDS": "100"}
+            | os.environ
+            | {"PHRASECOM_TEST_FAULTS": "full", RESULTS_FILE_VARIABLE: str(file)}
+        )
         named = any(Path(one.partition("::")[0]).exists() for one in rest if not one.startswith("-"))
         paths = [] if named else ["tests/faults"]
         status = subprocess.run([sys.executable, "-m", "pytest", "-W", "error", *paths, *rest], env=env, check=False)
-        rows = read(file)
+        rows = read_results(file)
     print()
-    print(table(rows) if rows else "no fault was tried")
+    print(format_table(rows) if rows else "no fault was tried")
     return status.returncode
 
 

@@ -17,23 +17,23 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
 from indexer.settings import load_settings
-from tests.webapi import steered
+from tests.support import fuzz_strategies
 from webapi.app import create_app
 from webapi.context import EXTENSION
 from worker.jobs.config import WorkConfig
 
-SCHEMA = schemathesis.openapi.from_dict(steered.description())
+SCHEMA = schemathesis.openapi.from_dict(fuzz_strategies.build_fuzz_description())
 OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
 load_all_checks()
 EXAMPLES = 15
-OURS = [CHECKS.get_one(name) for name in steered.CHECKS]
+OURS = [CHECKS.get_one(name) for name in fuzz_strategies.CHECKS]
 
 
 @pytest.fixture(scope="session")
-def app(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+def app(engine_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     """Everything in this process, on a copy of the index."""
     folder = tmp_path_factory.mktemp("fuzz") / "engine"
-    shutil.copytree(corpus, folder)
+    shutil.copytree(engine_folder, folder)
     app = create_app(load_settings(wait_seconds=0.05, rate_per_minute=0), config=WorkConfig(engine=str(folder)))
     yield app
     app.extensions[EXTENSION].gateway.close()

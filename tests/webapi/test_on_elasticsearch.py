@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.webapi.conftest import Served
+from tests.support.web_servers import RunningServer
 from webapi.client import ApiError, Client
 
 pytestmark = pytest.mark.elasticsearch
 
 
 @pytest.fixture
-def client(elastic_server: Served) -> Iterator[Client]:
-    with elastic_server.client() as client:
+def client(elastic_server: RunningServer) -> Iterator[Client]:
+    with elastic_server.make_client() as client:
         yield client
 
 

@@ -10,31 +10,31 @@ import pytest
 from indexer.analysis.analyzer import Analyzer
 from indexer.engines.base import Engine
 from indexer.errors import BadSide, UnknownDocument
-from tests.support.corpora.planted_pairs import IMPLIED, STAFF, planted
-from tests.worker.conftest import INDEX, ask
+from tests.support.comparisons import INDEX, compare_sides
+from tests.support.corpora.planted_pairs import IMPLIED, STAFF, make_pair_documents
 from worker.comparer import Comparer
 from worker.explain.side import Side
 
-NOBODY: frozenset[str] = frozenset()
-OURS = frozenset({STAFF})
+NO_GROUPS: frozenset[str] = frozenset()
+STAFF_GROUPS = frozenset({STAFF})
 
 
 @pytest.fixture
-def guarded(copied: Engine) -> Iterator[Comparer]:
+def restricted_comparer(writable_engine: Engine) -> Iterator[Comparer]:
     """All of the field's documents that imply the phrase, but a few, are for staff only; so is a2."""
     from dataclasses import replace
 
-    documents = {document.id: document for document in planted()}
-    reader = copied.open_reader(INDEX)
+    documents = {document.id: document for document in make_pair_documents()}
+    reader = writable_engine.open_reader(INDEX)
     holders = [d.document for d in reader.scan() if IMPLIED in d.phrases and d.document.id not in documents]
     hidden = [replace(document, acl=(STAFF,)) for document in (*holders[5:], documents["a2"])]
-    copied.add_documents(INDEX, Analyzer(reader.model).analyse_all(hidden))
-    yield Comparer(copied)
+    writable_engine.add_documents(INDEX, Analyzer(reader.model).analyse_all(hidden))
+    yield Comparer(writable_engine)
 
 
-def named(comparer: Comparer, groups: frozenset[str] | None, full: bool = False) -> set[str]:
+def collect_named_documents(comparer: Comparer, groups: frozenset[str] | None, full: bool = False) -> set[str]:
     """Every document that an answer with everything in it names."""
-    answer = ask(comparer, "a1", "b1", groups=groups, cap=0, graph=True, candidates=True, full=full).to_dict()
+    answer = compare_sides(comparer, "a1", "b1", groups=groups, cap=0, graph=True, candidates=True, full=full).to_dict()
     found: set[str] = set()
     for entry in (*answer["common"], *answer["distinct_a"], *answer["distinct_b"]):
         found.update(place["id"] for place in entry["evidence"])
@@ -44,31 +44,34 @@ def named(comparer: Comparer, groups: frozenset[str] | None, full: bool = False)
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_hidden_documents_appear_nowhere_in_an_answer(guarded: Comparer, full: bool) -> None:
-    hidden = {d.document.id for d in guarded.engine.open_reader(INDEX).scan() if d.document.acl}
-    assert named(guarded, OURS, full) & hidden
-    assert named(guarded, None, full) & hidden
-    assert not named(guarded, NOBODY, full) & hidden
-    answer = ask(guarded, "a1", "b1", groups=NOBODY, cap=0, graph=True, full=full).to_dict()
+def test_hidden_documents_appear_nowhere_in_an_answer(restricted_comparer: Comparer, full: bool) -> None:
+    hidden = {d.document.id for d in restricted_comparer.engine.open_reader(INDEX).scan() if d.document.acl}
+    assert collect_named_documents(restricted_comparer, STAFF_GROUPS, full) & hidden
+    assert collect_named_documents(restricted_comparer, None, full) & hidden
+    assert not collect_named_documents(restricted_comparer, NO_GROUPS, full) & hidden
+    answer = compare_sides(restricted_comparer, "a1", "b1", groups=NO_GROUPS, cap=0, graph=True, full=full).to_dict()
     written = orjson.dumps(answer).decode()
     assert not any(f'"{id}"' in written for id in hidden)
 
 
-def test_a_hidden_side_is_like_one_that_is_not_there(guarded: Comparer) -> None:
-    assert ask(guarded, "a2", "b2", groups=OURS).a.ids == ("a2",)
+def test_an_unreadable_side_is_unknown(restricted_comparer: Comparer) -> None:
+    assert compare_sides(restricted_comparer, "a2", "b2", groups=STAFF_GROUPS).a.ids == ("a2",)
     for side in ("a2", "ids:b1,a2"):
         with pytest.raises(UnknownDocument, match="a2"):
-            ask(guarded, side, "b2", groups=NOBODY)
+            compare_sides(restricted_comparer, side, "b2", groups=NO_GROUPS)
 
 
-def test_a_search_selects_only_what_may_be_read(guarded: Comparer) -> None:
-    everything = ask(guarded, "search:honey bee", "b2", groups=OURS).a.ids
-    some = ask(guarded, "search:honey bee", "b2", groups=NOBODY).a.ids
+def test_a_search_selects_only_readable_documents(restricted_comparer: Comparer) -> None:
+    everything = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=STAFF_GROUPS).a.ids
+    some = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=NO_GROUPS).a.ids
     assert set(some) < set(everything)
     with pytest.raises(BadSide, match="selects no document"):
-        ask(guarded, "search:source:planted date:2011-03-12", "b2", groups=NOBODY)
+        compare_sides(restricted_comparer, "search:source:planted date:2011-03-12", "b2", groups=NO_GROUPS)
 
 
-def test_an_answer_for_some_groups_has_another_id(guarded: Comparer) -> None:
-    ids = {ask(guarded, Side.from_id("a1"), Side.from_id("b1"), groups=groups).id for groups in (None, NOBODY, OURS)}
+def test_the_answer_id_depends_on_the_groups(restricted_comparer: Comparer) -> None:
+    ids = {
+        compare_sides(restricted_comparer, Side.from_id("a1"), Side.from_id("b1"), groups=groups).id
+        for groups in (None, NO_GROUPS, STAFF_GROUPS)
+    }
     assert len(ids) == 3

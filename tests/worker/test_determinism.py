@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from indexer.engines.base import Engine
-from tests.worker.conftest import INDEX, ask
+from tests.support.comparisons import INDEX, compare_sides
 from worker.comparer import Comparer
 
 ROOT = Path(__file__).parents[2]
@@ -34,19 +34,19 @@ def untimed(answer: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize(("a", "b"), SIDES)
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_asking_twice_gives_the_same_bytes(comparer: Comparer, a: str, b: str, preset: str) -> None:
+def test_comparing_twice_gives_the_same_bytes(comparer: Comparer, a: str, b: str, preset: str) -> None:
     one, other = (
-        untimed(ask(each, a, b, preset=preset, cap=0, candidates=True, graph=True).to_dict())
+        untimed(compare_sides(each, a, b, preset=preset, cap=0, candidates=True, graph=True).to_dict())
         for each in (comparer, Comparer(comparer.engine))
     )
     assert one == other
 
 
-def test_two_processes_give_the_same_bytes(embedded: Engine) -> None:
+def test_two_processes_give_the_same_bytes(indexed_embedded_engine: Engine) -> None:
     code = (
         "import sys, orjson; from worker import compare\n"
         "for a, b in (('a1', 'b1'), ('d0000', 'd0006')):\n"
-        f"    answer = compare(a, b, index={INDEX!r}, engine={embedded.address!r}, cap=0, candidates=True).to_dict()\n"
+        f"    answer = compare(a, b, index={INDEX!r}, engine={indexed_embedded_engine.address!r}, cap=0, candidates=True).to_dict()\n"
         "    answer['stats'].pop('ms'); sys.stdout.buffer.write(orjson.dumps(answer))"
     )
     runs = {
@@ -58,7 +58,7 @@ def test_two_processes_give_the_same_bytes(embedded: Engine) -> None:
     assert len(runs) == 1 and runs.pop().startswith(b"{")
 
 
-def swapped(answer: dict[str, Any]) -> dict[str, Any]:
+def swap_sides(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer as it should be to the question asked the other way round."""
     answer |= {"a": answer["b"], "b": answer["a"]}
     answer |= {"distinct_a": answer["distinct_b"], "distinct_b": answer["distinct_a"]}
@@ -75,28 +75,33 @@ def swapped(answer: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_swapping_the_sides_swaps_the_answer(comparer: Comparer, a: str, b: str, preset: str) -> None:
     """To the digits that an iteration is carried to: that of the paper stops earlier than the exact solution."""
-    one = swapped(ask(comparer, a, b, preset=preset, cap=0, candidates=True).to_dict())
-    other = ask(comparer, b, a, preset=preset, cap=0, candidates=True).to_dict()
+    one = swap_sides(compare_sides(comparer, a, b, preset=preset, cap=0, candidates=True).to_dict())
+    other = compare_sides(comparer, b, a, preset=preset, cap=0, candidates=True).to_dict()
     for name in ("a", "b", *LISTS, "candidates"):
-        assert same(one[name], other[name], 2e-6 if preset == "default" else 1e-4), name
+        assert is_nearly_equal(one[name], other[name], 2e-6 if preset == "default" else 1e-4), name
 
 
-def same(one: object, other: object, within: float) -> bool:
+def is_nearly_equal(one: object, other: object, tolerance: float) -> bool:
     """Equal but for the last digits of numbers."""
     if isinstance(one, float) or isinstance(other, float):
-        return one == pytest.approx(other, abs=within)
+        return one == pytest.approx(other, abs=tolerance)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key], within) for key in one)
+        return one.keys() == other.keys() and all(is_nearly_equal(one[key], other[key], tolerance) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(same(x, y, within) for x, y in zip(one, other, strict=True))
+        return len(one) == len(other) and all(is_nearly_equal(x, y, tolerance) for x, y in zip(one, other, strict=True))
     return one == other
 
 
 @pytest.mark.parametrize(("a", "b"), SIDES)
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_both_engines_give_the_same_lists(embedded: Engine, remote: Engine, a: str, b: str, preset: str) -> None:
+def test_both_engines_give_the_same_lists(
+    indexed_embedded_engine: Engine, indexed_elasticsearch_engine: Engine, a: str, b: str, preset: str
+) -> None:
     """But for phrases whose scores are a tie within 1e-5."""
-    one, other = (ask(Comparer(engine), a, b, preset=preset, cap=0) for engine in (embedded, remote))
+    one, other = (
+        compare_sides(Comparer(engine), a, b, preset=preset, cap=0)
+        for engine in (indexed_embedded_engine, indexed_elasticsearch_engine)
+    )
     for name in LISTS:
         here, there = ({e.phrase: e.score for e in getattr(answer, name)} for answer in (one, other))
         assert here.keys() == there.keys()

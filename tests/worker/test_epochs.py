@@ -12,13 +12,13 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
 from indexer.errors import EpochChanged, UnknownDocument, UnknownIndex
-from tests.support.answer_shape import check
+from tests.support.answer_shape import check_answer
+from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
-from tests.worker.conftest import INDEX, ask
 from worker.comparer import Comparer
 
 
-def add(engine: Engine, *documents: Document) -> None:
+def add_documents(engine: Engine, *documents: Document) -> None:
     engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(documents))
 
 
@@ -31,7 +31,7 @@ def new_epoch(engine: Engine, name: str) -> None:
         build.commit(reader.model, replace(reader.info, epoch=name))
 
 
-class Interrupted(Reader):
+class InterruptedReader(Reader):
     """A reader that lets something happen before its second request."""
 
     def __init__(self, reader: Reader, between: Callable[[], None]) -> None:
@@ -65,108 +65,116 @@ class Interrupted(Reader):
 
 @pytest.mark.parametrize("b", ["b1", "search:nectar", "query:waggle dance", "text:waggle dance"])
 def test_an_epoch_that_changes_between_the_requests_gives_an_answer_of_the_new_one(
-    copied: Engine, monkeypatch: pytest.MonkeyPatch, b: str
+    writable_engine: Engine, monkeypatch: pytest.MonkeyPatch, b: str
 ) -> None:
-    comparer = Comparer(copied)
-    readers: list[Reader] = [Interrupted(copied.open_reader(INDEX), lambda: new_epoch(copied, "2-next"))]
-    really = type(copied).open_reader
+    comparer = Comparer(writable_engine)
+    readers: list[Reader] = [
+        InterruptedReader(writable_engine.open_reader(INDEX), lambda: new_epoch(writable_engine, "2-next"))
+    ]
+    open_reader = type(writable_engine).open_reader
     monkeypatch.setattr(
-        type(copied), "open_reader", lambda engine, index: readers.pop() if readers else really(engine, index)
+        type(writable_engine),
+        "open_reader",
+        lambda engine, index: readers.pop() if readers else open_reader(engine, index),
     )
-    answer = ask(comparer, "a1", b)
+    answer = compare_sides(comparer, "a1", b)
     assert answer.epoch == "2-next"
     assert answer.common
 
 
-def test_an_answer_names_the_epoch_it_was_made_from(copied: Engine) -> None:
-    comparer = Comparer(copied)
-    before = ask(comparer, "a1", "b1")
-    new_epoch(copied, "2-next")
-    after = ask(comparer, "a1", "b1")
+def test_an_answer_names_the_epoch_it_was_made_from(writable_engine: Engine) -> None:
+    comparer = Comparer(writable_engine)
+    before = compare_sides(comparer, "a1", "b1")
+    new_epoch(writable_engine, "2-next")
+    after = compare_sides(comparer, "a1", "b1")
     assert (before.epoch != "2-next", after.epoch) == (True, "2-next")
     assert before.id != after.id
     assert before.common == after.common
 
 
-def test_an_index_that_keeps_changing_is_told_so(copied: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_that_keeps_changing_is_refused(writable_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def changed(*_: object) -> None:
         raise EpochChanged("index 'papers' was rebuilt", fix="open it again")
 
-    comparer = Comparer(copied)
+    comparer = Comparer(writable_engine)
     monkeypatch.setattr(comparer, "_compare_pair", changed)
     with pytest.raises(EpochChanged):
-        ask(comparer, "a1", "b1")
+        compare_sides(comparer, "a1", "b1")
 
 
-def test_a_dropped_index_is_unknown_even_to_who_had_it_open(copied: Engine) -> None:
-    comparer = Comparer(copied)
-    ask(comparer, "a1", "b1")
-    with copied.start_build("another") as build:
-        reader = copied.open_reader(INDEX)
+def test_a_deleted_index_is_unknown_even_to_a_comparer_that_had_it_open(writable_engine: Engine) -> None:
+    comparer = Comparer(writable_engine)
+    compare_sides(comparer, "a1", "b1")
+    with writable_engine.start_build("another") as build:
+        reader = writable_engine.open_reader(INDEX)
         build.write(reader.scan())
         build.commit(reader.model, replace(reader.info, name="another"))
-    copied.delete_index(INDEX)
+    writable_engine.delete_index(INDEX)
     for sides in (("a1", "b1"), ("text:waggle dance", "text:rye flour")):
         with pytest.raises(UnknownIndex):
-            ask(comparer, *sides)
-    assert ask(comparer, "a1", "b1", index="another").common
+            compare_sides(comparer, *sides)
+    assert compare_sides(comparer, "a1", "b1", index="another").common
 
 
-def test_a_document_added_later_compares_like_one_of_the_build(copied: Engine, documents: dict[str, Document]) -> None:
-    comparer = Comparer(copied)
+def test_a_document_added_later_is_compared_like_an_earlier_one(
+    writable_engine: Engine, documents: dict[str, Document]
+) -> None:
+    comparer = Comparer(writable_engine)
     late = replace(documents["b1"], id="late")
-    add(copied, late)
-    answer = ask(comparer, "a1", "late", cap=0)
-    check(answer.to_dict(), {**documents, "late": late})
+    add_documents(writable_engine, late)
+    answer = compare_sides(comparer, "a1", "late", cap=0)
+    check_answer(answer, {**documents, "late": late})
     assert {SHARED, IMPLIED} <= {entry.phrase for entry in answer.common}
-    twin = ask(comparer, "late", "b1", cap=0)
+    twin = compare_sides(comparer, "late", "b1", cap=0)
     assert not twin.distinct_a and not twin.distinct_b
     entry = next(entry for entry in twin.common if entry.phrase == ONLY_B)
     assert entry.relevance_a == pytest.approx(entry.relevance_b, rel=0.05)
 
 
-def test_an_added_document_can_be_a_bridge(copied: Engine, documents: dict[str, Document]) -> None:
-    strong = Document("bridge", "A bridge", f"{IMPLIED}. {SHARED}. Nectar source. Brood nest. Queen cell. " * 4)
-    add(copied, strong)
-    answer = ask(Comparer(copied), "a1", "b1", cap=0)
+def test_an_added_document_can_be_a_bridge(writable_engine: Engine, documents: dict[str, Document]) -> None:
+    bridge = Document("bridge", "A bridge", f"{IMPLIED}. {SHARED}. Nectar source. Brood nest. Queen cell. " * 4)
+    add_documents(writable_engine, bridge)
+    answer = compare_sides(Comparer(writable_engine), "a1", "b1", cap=0)
     entry = next(entry for entry in answer.common if entry.phrase == IMPLIED)
     assert entry.reasons and entry.reasons.bridges[0].id == "bridge"
-    check(answer.to_dict(), {**documents, "bridge": strong})
+    check_answer(answer, {**documents, "bridge": bridge})
 
 
-def test_a_replaced_document_is_compared_as_it_is_now(copied: Engine, documents: dict[str, Document]) -> None:
-    comparer = Comparer(copied)
-    before = ask(comparer, "a1", "b1")
+def test_a_replaced_document_is_compared_as_it_is_now(writable_engine: Engine, documents: dict[str, Document]) -> None:
+    comparer = Comparer(writable_engine)
+    before = compare_sides(comparer, "a1", "b1")
     changed = replace(documents["b1"], title="On bread", text="Rye flour. Oven stone. Rye flour again. Oak bark.")
-    add(copied, changed)
-    answer = ask(comparer, "a1", "b1", cap=0)
-    check(answer.to_dict(), {**documents, "b1": changed})
+    add_documents(writable_engine, changed)
+    answer = compare_sides(comparer, "a1", "b1", cap=0)
+    check_answer(answer, {**documents, "b1": changed})
     assert SHARED not in {entry.phrase for entry in answer.common}
     assert {"rye flour", "oven stone"} <= {entry.phrase for entry in answer.distinct_b}
     assert answer.id != before.id
 
 
-def test_a_deleted_document_is_gone(copied: Engine) -> None:
-    comparer = Comparer(copied)
+def test_a_deleted_document_is_gone(writable_engine: Engine) -> None:
+    comparer = Comparer(writable_engine)
     named = [
         bridge.id
-        for entry in ask(comparer, "a1", "b1", cap=0).common
+        for entry in compare_sides(comparer, "a1", "b1", cap=0).common
         if entry.reasons
         for bridge in entry.reasons.bridges
     ]
-    copied.delete_documents(INDEX, ["b1", *named])
+    writable_engine.delete_documents(INDEX, ["b1", *named])
     with pytest.raises(UnknownDocument, match="b1"):
-        ask(comparer, "a1", "b1")
-    answer = ask(comparer, "a1", "d0000", graph=True, cap=0)
+        compare_sides(comparer, "a1", "b1")
+    answer = compare_sides(comparer, "a1", "d0000", graph=True, cap=0)
     assert answer.graph
     assert not {"b1", *named} & {node.get("id") for node in answer.graph["nodes"]}
 
 
-def test_the_full_graph_follows_what_is_added_and_deleted(copied: Engine, documents: dict[str, Document]) -> None:
-    comparer = Comparer(copied)
-    before = ask(comparer, "a1", "b1", full=True).stats.documents
-    add(copied, replace(documents["b1"], id="late"))
-    answer = ask(comparer, "a1", "late", full=True)
+def test_the_full_graph_follows_additions_and_deletions(
+    writable_engine: Engine, documents: dict[str, Document]
+) -> None:
+    comparer = Comparer(writable_engine)
+    before = compare_sides(comparer, "a1", "b1", full=True).stats.documents
+    add_documents(writable_engine, replace(documents["b1"], id="late"))
+    answer = compare_sides(comparer, "a1", "late", full=True)
     assert answer.stats.documents == before + 1
-    copied.delete_documents(INDEX, ["late", "b1"])
-    assert ask(comparer, "a1", "b2", full=True).stats.documents == before - 1
+    writable_engine.delete_documents(INDEX, ["late", "b1"])
+    assert compare_sides(comparer, "a1", "b2", full=True).stats.documents == before - 1

@@ -122,7 +122,7 @@ def read_keys(path: Path) -> dict[str, ApiKey]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadSetting(
-            f"keys_file {str(path)!r}: no such file", fix="make it with: phrasecom keys add NAME"
+            f"keys_file {str(path)!r}: no such file", fix="create it with: phrasecom keys add NAME"
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(
@@ -140,7 +140,7 @@ def _parse_key(name: str, table: object) -> ApiKey:
         raise BadSetting(f"[{name}] is not a key", fix=f"give it {', '.join(sorted(_FIELDS))}, nothing else")
     sha256 = table.get("sha256")
     if not isinstance(sha256, str) or not _SHA256_HEX.fullmatch(sha256):
-        raise BadSetting(f"[{name}] sha256 is not a SHA-256", fix="make a key with: phrasecom keys add NAME")
+        raise BadSetting(f"[{name}] sha256 is not a SHA-256", fix="create a key with: phrasecom keys add NAME")
     return make_api_key(name, sha256, *(table.get(field) for field in ("scopes", "indexes", "groups")))
 
 

@@ -124,7 +124,7 @@ class Gate:
 def check_keys_file(settings: Settings) -> None:
     """Raise BadSetting if the keys file cannot be read or contains no key."""
     if not read_keys(Path(settings.keys_file)):
-        raise BadSetting(f"keys_file {settings.keys_file!r} holds no key", fix="make one with: phrasecom keys add NAME")
+        raise BadSetting(f"keys_file {settings.keys_file!r} holds no key", fix="create one with: phrasecom keys add NAME")
 
 
 def require_scope(caller: Caller, scope: str) -> None:

@@ -1,1 +1,1 @@
-"""What all routes share: problem responses, headers, metrics, static files."""
+"""HTTP parts that all routes share: problem responses, headers, metrics, static files."""

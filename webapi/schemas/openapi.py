@@ -99,7 +99,7 @@ def build_description() -> dict[str, Any]:
         "info": {
             "title": "PhraseCom",
             "version": "1",
-            "description": "Why this result: the phrases two documents share and the phrases that set each apart.",
+            "description": "Explains search results: the phrases two documents share and the phrases that set each apart.",
         },
         "paths": paths,
         "components": {"schemas": _build_schemas(), "securitySchemes": _SECURITY_SCHEMES},

@@ -35,7 +35,7 @@ def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
     parser = SourceQueryParser(fields.types.keys(), defaults)
     last_hit = parsed.offset + parsed.size
     if last_hit > _MAX_RESULT_WINDOW:
-        raise TooLarge(f"hit {last_hit} is too far down", fix=f"ask for hits up to {_MAX_RESULT_WINDOW}")
+        raise TooLarge(f"hit {last_hit} is beyond the result window", fix=f"request hits up to {_MAX_RESULT_WINDOW}")
     # whole records, to compare them with what was attached; filtered afterwards
     source_body: SourceBody = {"from": parsed.offset, "size": parsed.size, "_source": True}
     if parsed.query is not None:

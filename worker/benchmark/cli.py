@@ -24,27 +24,27 @@ COLUMNS = ("row", "engine", "ours", "against", "unit", "ratio", "goal", "met", "
 
 
 @command("bench")
-@click.option("--quick", is_flag=True, help="Under two minutes, on a small generated corpus.")
+@click.option("--quick", is_flag=True, help="Run for under two minutes on a small generated corpus.")
 @click.option("--corpus", "files", multiple=True, metavar="FILE", help="Documents to measure on; may be repeated.")
-@click.option("--documents", type=click.IntRange(min=8), default=None, help="At most so many documents.")
-@click.option("--engine", "folder", metavar="FOLDER", default=None, help="Keep the embedded indexes here.")
-@click.option("--elasticsearch", metavar="URL", default=None, help="Measure on this server as well.")
+@click.option("--documents", type=click.IntRange(min=8), default=None, help="Maximum number of documents.")
+@click.option("--engine", "folder", metavar="FOLDER", default=None, help="Keep the embedded indexes in this folder.")
+@click.option("--elasticsearch", metavar="URL", default=None, help="Also measure on this Elasticsearch server.")
 @click.option("--rows", multiple=True, metavar="NAME", help="Only this row; may be repeated.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the growth.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Plot time against corpus size.")
 def bench_command(
     quick: bool, files: tuple[str, ...], documents: int | None, folder: str | None, elasticsearch: str | None,
     rows: tuple[str, ...], plot: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Measure speed, both sides of every ratio in one run.
+    """Measure speed as ratios; both sides of a ratio are measured in the same run.
 
-    Indexes are named bench-...; those on a server, and in a folder given with --engine, stay for the next run.
+    Indexes are named bench-...; those on a server or in a folder given with --engine are kept for the next run.
     """
     from worker.benchmark.environment import describe_machine, get_load_average, get_versions
     from worker.benchmark.measurements import check_row_names, measure_rows
 
     check_row_names(rows)
     if plot and not os.access(plot.absolute().parent, os.W_OK | os.X_OK):
-        raise click.UsageError(f"cannot write {plot}: name a file in a folder you may write")
+        raise click.UsageError(f"cannot write {plot}: name a file in a writable folder")
     machine = describe_machine()
     with _open_environment(quick, files, documents, folder, elasticsearch) as environment:
         measured_rows = [row.to_dict() for row in measure_rows(environment, rows, _print_stage)]

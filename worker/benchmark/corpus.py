@@ -39,7 +39,7 @@ class BenchCorpus:
     ) -> BenchCorpus:
         """Write the first ``count`` documents (0 for all) of the files, or generated ones, to a file in the folder.
 
-        ``language_size`` multiplies the vocabulary of generated documents. Raises BadInput if there are too few documents.
+        ``language_size`` multiplies the vocabulary of generated ones. Raises BadInput if there are too few documents.
         """
         source = read_documents(files, Rejects()) if files else generate_documents(count, language_size=language_size)
         path = folder / "documents.jsonl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -15,7 +15,7 @@ from indexer.engines.base import Engine
 from worker import json_bytes
 from worker.benchmark.corpus import BenchCorpus
 from worker.benchmark.rows import MeasuredFigures
-from worker.benchmark.timing import Timings
+from worker.benchmark.timing import Step, Timings, time_interleaved
 from worker.benchmark.workload import DocumentPair, QueryPage, draw_workload
 from worker.comparer import Comparer
 from worker.explain.spec import ComparisonSpec
@@ -76,12 +76,16 @@ class BenchEnvironment:
             raise Unmeasured("no two documents of the corpus are alike")
         return pairs, pages
 
+    def time_steps(self, steps: Mapping[str, Step], cases: int) -> dict[str, Timings]:
+        """Time the steps in turns within the budget."""
+        return time_interleaved(steps, cases, self.budget_seconds)
+
     def build_specs(self, kind: str, size: int = 0) -> list[ComparisonSpec]:
         """Return the specs of comparing the pairs in an index."""
         comparer, index = self.get_comparer(kind), self.ensure_index(kind, size)
         return [pair.build_spec(comparer, index) for pair in self.pairs]
 
-    def build_cold_step(self, kind: str, size: int = 0) -> Callable[[int], bytes]:
+    def build_cold_step(self, kind: str, size: int = 0) -> Step:
         """Return a step that makes one comparison, from its spec to the JSON of its answer."""
         comparer, specs = self.get_comparer(kind), self.build_specs(kind, size)
         return lambda case: compare_to_json(comparer, specs[case % len(specs)])

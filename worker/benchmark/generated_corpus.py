@@ -1,7 +1,7 @@
-"""A corpus to measure on that needs no data: made-up words, phrases of topics, frequencies after Zipf.
+"""Generated documents: made-up words, phrases grouped in topics, and frequencies that follow Zipf's law.
 
-The same seed and count give the same documents everywhere, and a smaller corpus is the beginning of a larger one. The
-language does not grow with the corpus, as a real one would: for many documents it can be made larger.
+A seed gives the same documents everywhere, and a smaller corpus is the beginning of a larger one. The vocabulary does
+not grow with the corpus, as that of a real language would: for many documents it can be made larger.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ PHRASES_PER_TOPIC = 300
 WORD_COUNT = 30_000
 SENTENCES_PER_DOCUMENT = (6, 10)
 ZIPF_EXPONENT = 1.07
-"""Zipf's law with Mandelbrot's shift: what has the rank r is drawn with the weight (r + shift) ** -EXPONENT."""
+"""Exponent of Zipf's law with Mandelbrot's shift: rank r is drawn with the weight (r + shift) ** -ZIPF_EXPONENT."""
 WORD_SHIFT = 8
-"""No content word is as frequent as a function word."""
+"""Shift of the content words, so that none is as frequent as a function word."""
 FUNCTION_WORDS = (
     "the of and to in a is that for it as with on by this are from at an be which or we can not has have our also "
     "these their between into than its such more using"
@@ -30,42 +30,42 @@ _ONSETS = "b br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sc sh sl sp st
 _VOWELS = "a e i o u ai ea io ou".split()
 _CODAS = ["", "", "l", "m", "n", "nd", "r", "rk", "t", "x", "p", "lt"]
 _SYLLABLE_RANKS = (1_000, 12_000)
-"""Words of one syllable, and of at most two: well below what there could be."""
+"""Number of words of one syllable and of at most two, well below the number of possible ones."""
 
 
 @dataclass(frozen=True)
 class ZipfSampler:
-    """Things drawn with the frequencies of their ranks."""
+    """Items drawn with weights that follow Zipf's law; the most frequent is first."""
 
     items: Sequence[str]
     cumulative_weights: Sequence[float]
-    """Running sums."""
 
     @classmethod
-    def from_items(cls, things: Sequence[str], shift: int = 1) -> ZipfSampler:
-        return cls(things, list(accumulate((rank + 1 + shift) ** -ZIPF_EXPONENT for rank in range(len(things)))))
+    def from_items(cls, items: Sequence[str], shift: int = 1) -> ZipfSampler:
+        return cls(items, list(accumulate((rank + 1 + shift) ** -ZIPF_EXPONENT for rank in range(len(items)))))
 
-    def draw(self, dice: random.Random, count: int) -> list[str]:
-        return dice.choices(self.items, cum_weights=self.cumulative_weights, k=count)
+    def draw(self, rng: random.Random, count: int) -> list[str]:
+        return rng.choices(self.items, cum_weights=self.cumulative_weights, k=count)
 
 
 @dataclass(frozen=True)
 class GeneratedLanguage:
-    """What documents are made from."""
+    """Vocabulary that documents are generated from."""
 
     words: ZipfSampler
     topics: Sequence[ZipfSampler]
+    """Phrases of each topic."""
     function_words: ZipfSampler
 
     @classmethod
     def create(cls, seed: int = SEED, size: int = 1) -> GeneratedLanguage:
-        """``size`` times the words and topics."""
-        dice = random.Random(seed)
-        words = _generate_words(dice, WORD_COUNT * size)
-        special = words[len(words) // 20 :]  # the commonest words make no names
+        """Generate a language with ``size`` times the usual number of words and topics."""
+        rng = random.Random(seed)
+        words = _generate_words(rng, WORD_COUNT * size)
+        rare_words = words[len(words) // 20 :]  # phrases have none of the commonest words
         topics = [
             ZipfSampler.from_items(
-                [" ".join(dice.sample(special, dice.choice((1, 2, 2, 2, 3, 3, 4)))) for _ in range(PHRASES_PER_TOPIC)]
+                [" ".join(rng.sample(rare_words, rng.choice((1, 2, 2, 2, 3, 3, 4)))) for _ in range(PHRASES_PER_TOPIC)]
             )
             for _ in range(TOPIC_COUNT * size)
         ]
@@ -73,40 +73,40 @@ class GeneratedLanguage:
 
 
 def generate_documents(count: int, seed: int = SEED, language_size: int = 1) -> Iterator[Document]:
-    """So many documents of about 120 words; each is about a topic, and a little about a second one.
+    """Yield ``count`` documents of about 120 words; each is about one topic, and a little about a second one.
 
-    ``size``: how many times as large their language is.
+    ``language_size`` multiplies the number of words and topics of their language.
     """
     language = GeneratedLanguage.create(seed, language_size)
     topics = ZipfSampler.from_items([str(number) for number in range(len(language.topics))])
     for number in range(count):
-        dice = random.Random(f"{seed}:{number}")
-        first, second = (language.topics[int(topic)] for topic in topics.draw(dice, 2))
-        said = first.draw(dice, 7) + second.draw(dice, 3)
-        sentences = [_generate_sentence(language, said, dice) for _ in range(dice.randint(*SENTENCES_PER_DOCUMENT))]
+        rng = random.Random(f"{seed}:{number}")
+        first, second = (language.topics[int(topic)] for topic in topics.draw(rng, 2))
+        phrases = first.draw(rng, 7) + second.draw(rng, 3)
+        sentences = [_generate_sentence(language, phrases, rng) for _ in range(rng.randint(*SENTENCES_PER_DOCUMENT))]
         yield Document(
             id=f"g{number:07}",
-            title=f"{said[0]} for {said[1]}".capitalize(),
+            title=f"{phrases[0]} for {phrases[1]}".capitalize(),
             text=" ".join(sentences),
             date=f"{2000 + number % 25}-{number % 12 + 1:02}-{number % 28 + 1:02}",
         )
 
 
-def _generate_sentence(language: GeneratedLanguage, said: Sequence[str], dice: random.Random) -> str:
-    """Phrases of the document with common words between them."""
+def _generate_sentence(language: GeneratedLanguage, phrases: Sequence[str], rng: random.Random) -> str:
+    """Return a sentence of some of the phrases with common words between them."""
     parts: list[str] = []
-    for phrase in dice.choices(said, k=dice.choice((1, 2, 2, 3))):
-        parts += language.function_words.draw(dice, 2)
-        parts += language.words.draw(dice, 2)
-        parts.append(language.function_words.draw(dice, 1)[0])
+    for phrase in rng.choices(phrases, k=rng.choice((1, 2, 2, 3))):
+        parts += language.function_words.draw(rng, 2)
+        parts += language.words.draw(rng, 2)
+        parts.append(language.function_words.draw(rng, 1)[0])
         parts.append(phrase)
     return " ".join(parts).capitalize() + "."
 
 
-def _generate_words(dice: random.Random, count: int) -> list[str]:
-    """Distinct words of one to three syllables, shorter ones first, as in a language."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        syllables = 1 + sum(len(found) >= enough for enough in _SYLLABLE_RANKS)
-        found["".join(dice.choice(part) for _ in range(syllables) for part in (_ONSETS, _VOWELS, _CODAS))] = None
-    return list(found)
+def _generate_words(rng: random.Random, count: int) -> list[str]:
+    """Return distinct words of one to three syllables, shorter ones first, as in a language."""
+    words: dict[str, None] = {}
+    while len(words) < count:
+        syllables = 1 + sum(len(words) >= limit for limit in _SYLLABLE_RANKS)
+        words["".join(rng.choice(part) for _ in range(syllables) for part in (_ONSETS, _VOWELS, _CODAS))] = None
+    return list(words)

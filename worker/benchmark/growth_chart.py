@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from worker.benchmark.environment import BenchEnvironment
-from worker.benchmark.timing import time_interleaved
 from worker.svg import GREY, Axis, choose_step, draw_line, draw_scale, draw_svg, draw_text
 
 WIDTH, HEIGHT = 640, 360
@@ -30,7 +29,7 @@ def measure_growth_points(environment: BenchEnvironment) -> list[GrowthPoint]:
     points = []
     for kind in environment.engines:
         steps = {str(size): environment.build_cold_step(kind, size) for size in environment.corpus.sizes}
-        for size, times in time_interleaved(steps, len(environment.pairs), environment.budget_seconds).items():
+        for size, times in environment.time_steps(steps, len(environment.pairs)).items():
             points.append(GrowthPoint(kind, int(size), round(1000 * times.median, 3), round(1000 * times.p95, 3)))
     return points
 

@@ -1,4 +1,7 @@
-"""A small load generator: many kept-alive connections in one thread, each with one request under way."""
+"""HTTP load generator: many keep-alive connections in one thread, each with one request at a time.
+
+Written on sockets: a client library would take processor time from the servers, which run on the same machine.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from typing import Any
 
 from worker.benchmark.timing import compute_percentile
 
-_END = b"\r\n\r\n"
+_HEAD_END = b"\r\n\r\n"
 _LENGTH = b"content-length:"
 _ANSWER_TIMEOUT = 10.0
-"""Seconds without any answer before it gives up."""
+"""Seconds without any answer after which the server counts as stuck."""
 
 
 class LoadConnection:
-    """One kept-alive connection: asks, and asks again when the whole answer is there."""
+    """A keep-alive connection that sends one request again and again and records latencies (seconds) and errors."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -35,13 +38,13 @@ class LoadConnection:
         self.socket.sendall(self._request)
 
     def receive_part(self) -> bool:
-        """Take in what is there; whether the answer is complete."""
+        """Receive what has arrived; return whether the answer is complete. Raises ConnectionError if it was closed."""
         part = self.socket.recv(1 << 18)
         if not part:
             raise ConnectionError("the server closed a connection")
         self._received += part
-        head, end, body = self._received.partition(_END)
-        if not end or len(body) < _content_length(head):
+        head, end, body = self._received.partition(_HEAD_END)
+        if not end or len(body) < _parse_content_length(head):
             return False
         self.latencies.append(time.perf_counter() - self._sent_at)
         self.errors += not head.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200"))
@@ -49,24 +52,24 @@ class LoadConnection:
 
 
 def generate_load(port: int, request: bytes, connections: int, seconds: float) -> dict[str, Any]:
-    """Ask as fast as answers come, for so long."""
+    """Send requests as fast as answers come for some seconds; return rate, errors and 95th percentile of latency."""
     with _open_connections(port, request, connections) as (selector, opened):
-        began = time.perf_counter()
+        start = time.perf_counter()
         for connection in opened:
             connection.send_request()
-        while time.perf_counter() - began < seconds:
+        while time.perf_counter() - start < seconds:
             ready = selector.select(_ANSWER_TIMEOUT)
             if not ready:
                 raise TimeoutError("the server does not answer")
             for key, _ in ready:
-                if key.data.receive():
-                    key.data.ask()
-        took = time.perf_counter() - began
+                if key.data.receive_part():
+                    key.data.send_request()
+        elapsed = time.perf_counter() - start
         latencies = [latency for connection in opened for latency in connection.latencies]
         return {
             "requests": len(latencies),
             "errors": sum(connection.errors for connection in opened),
-            "rate": len(latencies) / took,
+            "rate": len(latencies) / elapsed,
             "p95": compute_percentile(latencies, 0.95) if latencies else 0.0,
         }
 
@@ -87,7 +90,7 @@ def _open_connections(
                 connection.socket.close()
 
 
-def _content_length(head: bytes) -> int:
+def _parse_content_length(head: bytes) -> int:
     lowered = head.lower()
-    at = lowered.find(_LENGTH)
-    return int(lowered[at + len(_LENGTH) :].partition(b"\r\n")[0]) if at >= 0 else 0
+    start = lowered.find(_LENGTH)
+    return int(lowered[start + len(_LENGTH) :].partition(b"\r\n")[0]) if start >= 0 else 0

@@ -1,4 +1,4 @@
-"""Cached look-ups over HTTP against a bare Flask app under the same server."""
+"""Measurements of cached look-ups over HTTP against a bare Flask app under the same server."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ from worker.benchmark.rows import MeasuredFigures
 
 CONNECTIONS = 32
 THREADS = 16
-"""Of either server; the service's own default."""
+"""Threads of either server; the service's own default."""
 _START_TIMEOUT = 60.0
+"""Seconds."""
 
 
 @dataclass(frozen=True)
 class LoadTarget:
-    """A server and the request it is asked."""
+    """A server on this machine and the request sent to it."""
 
     port: int
     request: str
 
     def run_burst(self, seconds: float) -> dict[str, float]:
-        given = {"port": self.port, "request": self.request, "connections": CONNECTIONS, "seconds": seconds}
-        return probe.wait_for_result(probe.start_probe("loading", given))
+        """Send requests from another process for some seconds; return rate and errors."""
+        arguments = {"port": self.port, "request": self.request, "connections": CONNECTIONS, "seconds": seconds}
+        return probe.wait_for_result(probe.start_probe("loading", arguments))
 
 
 def measure_cached_lookups(environment: BenchEnvironment, kind: str | None) -> list[MeasuredFigures]:
-    """Look-ups by id against a constant of the same size; the same by question; and how many there are a second."""
+    """Measure look-ups by id and by question against a constant of the same size, and look-ups by id a second."""
     pair = environment.pairs[0]
-    question = {"index": environment.ensure_index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
+    request = {"index": environment.ensure_index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
     with _run_service(environment.engines[EMBEDDED].address) as port:
-        id, size = _request_comparison(port, question)
-        asked = json.dumps(question)
-        with _run_bare_app(size) as bare:
+        id, size = _request_comparison(port, request)
+        body = json.dumps(request)
+        with _run_bare_app(size) as bare_port:
             targets = {
                 "get": LoadTarget(port, _format_get(f"/v1/comparisons/{id}")),
-                "post": LoadTarget(port, _format_post("/v1/comparisons", asked)),
-                "bare get": LoadTarget(bare, _format_get(f"/v1/comparisons/{id}")),
-                "bare post": LoadTarget(bare, _format_post("/v1/comparisons", asked)),
+                "post": LoadTarget(port, _format_post("/v1/comparisons", body)),
+                "bare get": LoadTarget(bare_port, _format_get(f"/v1/comparisons/{id}")),
+                "bare post": LoadTarget(bare_port, _format_post("/v1/comparisons", body)),
             }
             rates = _measure_rates(targets, rounds=max(3, int(environment.budget_seconds / 4)))
     note = f"{CONNECTIONS} connections, {size:,} bytes"
@@ -61,23 +63,23 @@ def measure_cached_lookups(environment: BenchEnvironment, kind: str | None) -> l
 
 
 def _measure_rates(targets: dict[str, LoadTarget], rounds: int) -> dict[str, list[float]]:
-    """Answers a second in bursts of a second, the targets in turns."""
+    """Return the answers a second of each burst; bursts last a second, and the targets take turns."""
     for target in targets.values():
         target.run_burst(0.5)
     rates: dict[str, list[float]] = {name: [] for name in targets}
     for number in range(rounds):
         names = list(targets)
-        for at in range(len(names)):
-            name = names[(at + number) % len(names)]
-            found = targets[name].run_burst(1.0)
-            if found["errors"]:
-                raise Unmeasured(f"{found['errors']:.0f} of {found['requests']:.0f} answers were errors")
-            rates[name].append(found["rate"])
+        for turn in range(len(names)):
+            name = names[(turn + number) % len(names)]
+            burst = targets[name].run_burst(1.0)
+            if burst["errors"]:
+                raise Unmeasured(f"{burst['errors']:.0f} of {burst['requests']:.0f} answers were errors")
+            rates[name].append(burst["rate"])
     return rates
 
 
 def _build_figures(ours: Sequence[float], against: Sequence[float] | None, note: str) -> MeasuredFigures:
-    """Medians; of a rate the unlucky end is the low one."""
+    """Return medians; in place of the 95th percentile the lowest rate."""
     return MeasuredFigures(
         ours=statistics.median(ours),
         against=None if against is None else statistics.median(against),
@@ -99,11 +101,11 @@ def _format_post(path: str, body: str) -> str:
     )
 
 
-def _request_comparison(port: int, question: Mapping[str, object]) -> tuple[str, int]:
-    """The id and size of an answer that the service holds from now on."""
+def _request_comparison(port: int, comparison: Mapping[str, object]) -> tuple[str, int]:
+    """Request a comparison, so that the service caches its answer; return its id and size in bytes."""
     url = f"http://127.0.0.1:{port}/v1/comparisons"
     headers = {"Content-Type": "application/json", "Prefer": "wait=10"}
-    request = urllib.request.Request(url, json.dumps(question).encode(), headers)
+    request = urllib.request.Request(url, json.dumps(comparison).encode(), headers)
     with urllib.request.urlopen(request) as reply:
         body = reply.read()
     return json.loads(body)["id"], len(body)
@@ -111,6 +113,7 @@ def _request_comparison(port: int, question: Mapping[str, object]) -> tuple[str,
 
 @contextmanager
 def _run_service(engine: str) -> Iterator[int]:
+    """Run the service on an engine and yield its port."""
     port = find_free_port()
     command = ["-m", "indexer", "serve", "--inline", "--engine", engine, "--port", str(port)]
     with _run_server([*command, "--threads", str(THREADS), "--log-level", "error"], port, "/readyz"):
@@ -119,10 +122,11 @@ def _run_service(engine: str) -> Iterator[int]:
 
 @contextmanager
 def _run_bare_app(size: int) -> Iterator[int]:
+    """Run the bare app and yield its port."""
     port = find_free_port()
     command = ["-m", "gunicorn", "--worker-class", "gthread", "--workers", "1", "--threads", str(THREADS)]
     command += ["--timeout", "0", "--keep-alive", "15", "--bind", f"127.0.0.1:{port}", "--log-level", "error"]
-    with _run_server([*command, f"worker.benchmark.bare_app:make({size})"], port, "/"):
+    with _run_server([*command, f"worker.benchmark.bare_app:create_app({size})"], port, "/"):
         yield port
 
 
@@ -142,8 +146,8 @@ def _run_server(arguments: list[str], port: int, path: str) -> Iterator[None]:
 
 
 def _wait_for_server(process: subprocess.Popen[bytes], url: str) -> None:
-    end = time.monotonic() + _START_TIMEOUT
-    while time.monotonic() < end and process.poll() is None:
+    deadline = time.monotonic() + _START_TIMEOUT
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=5):
                 return

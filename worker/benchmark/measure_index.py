@@ -1,4 +1,4 @@
-"""Making an index: against a plain bulk load, and mining by itself."""
+"""Measurements of indexing against a plain bulk load, and of mining by itself."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.indexing.build import build_index
 from worker.benchmark import probe
 from worker.benchmark.environment import BenchEnvironment, Unmeasured
-from worker.benchmark.memory import MB
-from worker.benchmark.rows import MeasuredFigures
+from worker.benchmark.rows import MB, MeasuredFigures
 
 MAX_INDEXED = 20_000
-"""Documents indexed to be timed."""
+"""Documents that indexing is timed on."""
 REPETITIONS = 3
-"""Builds and loads, in turns."""
+"""Number of builds and of bulk loads."""
 MAX_MINED = 60_000
-"""Documents mined to be timed."""
+"""Documents that mining is timed on."""
 
 
 def measure_indexing(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
-    """Tokens, phrases, salience and writing against ``parallel_bulk`` of the raw text into the same server.
+    """Measure the whole pipeline against ``parallel_bulk`` of the raw text into the same server.
 
     Both write to an index of the same shards and replicas that is not refreshed before the end; ours is also merged
-    into one segment. They take turns, and the middle of each counts.
+    into one segment. They take turns; the median of each is reported.
     """
     engine = environment.engines[kind]
     if not isinstance(engine, ElasticsearchEngine):
@@ -48,21 +47,23 @@ def measure_indexing(environment: BenchEnvironment, kind: str) -> MeasuredFigure
 
 
 def _time_build(engine: ElasticsearchEngine, environment: BenchEnvironment, count: int) -> float:
+    """Return the seconds of building our index of the first ``count`` documents."""
     name = f"bench-build-{uuid.uuid4().hex[:8]}"
-    began = time.perf_counter()
+    start = time.perf_counter()
     build_index(environment.corpus.read(count), engine, name)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start
     engine.delete_index(name)
     return seconds
 
 
 def _time_bulk_load(engine: ElasticsearchEngine, environment: BenchEnvironment, count: int) -> float:
+    """Return the seconds of loading the raw text of the first ``count`` documents."""
     from elasticsearch.helpers import parallel_bulk
 
     name = f"{engine.prefix}bench-raw-{uuid.uuid4().hex[:8]}"
     client = engine.connection.client.options(request_timeout=LONG_TIMEOUT)
 
-    def actions() -> Iterator[dict[str, Any]]:
+    def build_actions() -> Iterator[dict[str, Any]]:
         for document in environment.corpus.read(count):
             source = {"title": document.title, "text": document.text, "date": document.date}
             yield {"_index": name, "_id": document.id, "_source": source}
@@ -74,24 +75,24 @@ def _time_bulk_load(engine: ElasticsearchEngine, environment: BenchEnvironment, 
         mappings={"properties": {"title": text, "text": text, "date": {"type": "date"}}},
     )
     try:
-        began = time.perf_counter()
-        for _ in parallel_bulk(client, actions()):
+        start = time.perf_counter()
+        for _ in parallel_bulk(client, build_actions()):
             pass
         client.indices.refresh(index=name)
-        return time.perf_counter() - began
+        return time.perf_counter() - start
     finally:
         client.indices.delete(index=name)
 
 
 def measure_mining(environment: BenchEnvironment, kind: str | None) -> list[MeasuredFigures]:
-    """Tokens a second of counting patterns and of all of mining, and its memory; a process and a core of its own."""
+    """Measure tokens a second of counting patterns and of all of mining, and its memory, in a process on one core."""
     count = min(MAX_MINED, environment.corpus.document_count)
-    found = probe.wait_for_result(probe.start_probe("mining", {"path": str(environment.corpus.path), "count": count}))
-    tokens, seconds = found["tokens"], found["seconds"]
-    coded = tokens / (seconds["whole"] - seconds["coding"])
+    result = probe.wait_for_result(probe.start_probe("mining", {"path": str(environment.corpus.path), "count": count}))
+    tokens, seconds = result["tokens"], result["seconds"]
+    encoded_rate = tokens / (seconds["whole"] - seconds["coding"])
     size = f"{count:,} documents, {tokens:,} tokens"
     return [
         MeasuredFigures(tokens / seconds["patterns"], note=size),
-        MeasuredFigures(tokens / seconds["whole"], note=f"{size}; {coded:,.0f} from coded tokens on"),
-        MeasuredFigures(found["memory"] / MB, found["text_bytes"] / MB, note=size),
+        MeasuredFigures(tokens / seconds["whole"], note=f"{size}; {encoded_rate:,.0f} from coded tokens on"),
+        MeasuredFigures(result["memory"] / MB, result["text_bytes"] / MB, note=size),
     ]

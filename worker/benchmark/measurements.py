@@ -61,7 +61,11 @@ MEASUREMENTS = (
         measure_solve.measure_solve,
     ),
     Measurement(
-        (RowSpec("paper", COLD_COMPARISON, "the paper's algorithm on the full graph", at_least(10), ratio_form=FASTER),),
+        (
+            RowSpec(
+                "paper", COLD_COMPARISON, "the paper's algorithm on the full graph", at_least(10), ratio_form=FASTER
+            ),
+        ),
         (EMBEDDED,),
         measure_solve.measure_paper,
     ),
@@ -122,13 +126,17 @@ def check_row_names(names: Sequence[str]) -> None:
             raise BadParameter(f"no row named {name!r}", fix=f"use some of {', '.join(ROW_NAMES)}")
 
 
-def measure_rows(environment: BenchEnvironment, names: Sequence[str], on_start: Callable[[str], None]) -> Iterator[BenchRow]:
+def measure_rows(
+    environment: BenchEnvironment, names: Sequence[str], on_start: Callable[[str], None]
+) -> Iterator[BenchRow]:
     """Yield the named rows (all if none is named) as they are measured; ``on_start`` gets the name of each first."""
     for measurement in MEASUREMENTS:
         specs = [spec for spec in measurement.row_specs if not names or spec.name in names]
         for kind in measurement.engine_kinds if specs else ():
             on_start(f"{specs[0].name} {kind or ''}".strip())
-            yield from (row for row in _run_measurement(measurement, environment, kind) if not names or row.name in names)
+            yield from (
+                row for row in _run_measurement(measurement, environment, kind) if not names or row.name in names
+            )
 
 
 def _run_measurement(measurement: Measurement, environment: BenchEnvironment, kind: str | None) -> list[BenchRow]:

@@ -1,4 +1,4 @@
-"""What has to be measured in a process of its own: ``python -m worker.benchmark.probe NAME JSON`` prints JSON."""
+"""Probes: measurements that need a process of their own. ``python -m worker.benchmark.probe NAME JSON`` prints JSON."""
 
 from __future__ import annotations
 
@@ -9,68 +9,68 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from worker.benchmark import memory
-
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 PATTERN_STEPS = ("PatternStatistics", "find_frequent_patterns", "collect_phrase_candidates")
-"""What mining calls between coded tokens and the features of its candidates."""
+"""Steps of ``indexer.mining.pipeline`` between encoded tokens and the features of candidates."""
 ProbeArguments = dict[str, Any]
+ProbeResult = dict[str, Any]
 
 
-def start_probe(name: str, given: ProbeArguments) -> subprocess.Popen[str]:
-    """A probe under way; it has one thread for numbers."""
-    command = [sys.executable, "-m", "worker.benchmark.probe", name, json.dumps(given)]
+def start_probe(name: str, arguments: ProbeArguments) -> subprocess.Popen[str]:
+    """Start a probe in a process with one thread for numerical libraries."""
+    command = [sys.executable, "-m", "worker.benchmark.probe", name, json.dumps(arguments)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}
     )
 
 
-def wait_for_result(process: subprocess.Popen[str]) -> ProbeArguments:
-    """What a probe found out; waits until it ends."""
+def wait_for_result(process: subprocess.Popen[str]) -> ProbeResult:
+    """Wait until a probe ends and return its result; raise RuntimeError if it failed."""
     out, _ = process.communicate()
     if process.returncode:
         raise RuntimeError(f"a probe ended with status {process.returncode}")
-    found: ProbeArguments = json.loads(out.strip().rpartition("\n")[2])
-    return found
+    result: ProbeResult = json.loads(out.strip().rpartition("\n")[2])
+    return result
 
 
-def probe_mining(given: ProbeArguments) -> ProbeArguments:
-    """Processor seconds and memory of mining ``count`` documents of the file ``path``, on one core."""
+def probe_mining(arguments: ProbeArguments) -> ProbeResult:
+    """Measure processor seconds and memory of mining ``count`` documents of the file ``path`` on one core."""
     from sklearn.ensemble import RandomForestClassifier
 
-    from indexer.mining import pipeline as steps
+    from indexer.mining import pipeline
     from worker.benchmark.corpus import read_corpus_file
 
-    assert RandomForestClassifier
+    assert RandomForestClassifier  # imported before memory is measured
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
     tokens: list[int] = []
-    text = sum(len((d.title + d.text).encode()) for d in read_corpus_file(given["path"], given["count"]))
-    before = memory.get_resident_bytes()
-    began = time.process_time()
-    with time_functions(steps, *PATTERN_STEPS) as patterns, time_functions(steps, "encode_corpus") as coding:
-        steps.mine_model(
-            read_corpus_file(given["path"], given["count"]),
+    text_bytes = sum(len((d.title + d.text).encode()) for d in read_corpus_file(arguments["path"], arguments["count"]))
+    before = get_resident_bytes()
+    start = time.process_time()
+    with time_functions(pipeline, *PATTERN_STEPS) as patterns, time_functions(pipeline, "encode_corpus") as encoding:
+        pipeline.mine_model(
+            read_corpus_file(arguments["path"], arguments["count"]),
             on_phrases_mined=lambda corpus, _: tokens.append(corpus.token_count),
         )
-    whole = time.process_time() - began
+    whole = time.process_time() - start
     return {
         "tokens": tokens[0],
-        "text_bytes": text,
-        "seconds": {"patterns": sum(patterns), "coding": sum(coding), "whole": whole},
-        "memory": memory.get_peak_bytes() - before,
+        "text_bytes": text_bytes,
+        "seconds": {"patterns": sum(patterns), "coding": sum(encoding), "whole": whole},
+        "memory": get_peak_bytes() - before,
     }
 
 
 @contextmanager
 def time_functions(module: ModuleType, *names: str) -> Iterator[list[float]]:
-    """Processor seconds spent in functions of a module, called by their names there."""
+    """Yield a list that collects the processor seconds of calls of functions through their names in a module."""
     seconds: list[float] = []
-    kept = {name: getattr(module, name) for name in names}
+    originals = {name: getattr(module, name) for name in names}
 
-    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*positional: Any, **named: Any) -> Any:
             start = time.process_time()
             try:
@@ -80,17 +80,17 @@ def time_functions(module: ModuleType, *names: str) -> Iterator[list[float]]:
 
         return call
 
-    for name, function in kept.items():
-        setattr(module, name, watched(function))
+    for name, function in originals.items():
+        setattr(module, name, wrap(function))
     try:
         yield seconds
     finally:
-        for name, function in kept.items():
+        for name, function in originals.items():
             setattr(module, name, function)
 
 
-def probe_comparing(given: ProbeArguments) -> ProbeArguments:
-    """Comparisons of ``pairs`` for so many seconds, begun when a line comes in; and the memory they took."""
+def probe_comparing(arguments: ProbeArguments) -> ProbeResult:
+    """Count comparisons of ``pairs`` in some ``seconds`` from a line on stdin on, and measure the memory they take."""
     import worker.methods  # noqa: F401
     from indexer.engines.factory import open_engine_from_settings
     from indexer.settings import load_settings
@@ -98,34 +98,59 @@ def probe_comparing(given: ProbeArguments) -> ProbeArguments:
     from worker.benchmark.workload import DocumentPair
     from worker.comparer import Comparer
 
-    before, own_before = memory.get_resident_bytes(), memory.get_anonymous_bytes()
-    with open_engine_from_settings(load_settings(engine=given["engine"])) as engine:
+    resident_before, anonymous_before = get_resident_bytes(), get_anonymous_bytes()
+    with open_engine_from_settings(load_settings(engine=arguments["engine"])) as engine:
         comparer = Comparer(engine)
-        questions = [DocumentPair(a, b).build_spec(comparer, given["index"]) for a, b in given["pairs"]]
-        for question in questions[:3]:
-            compare_to_json(comparer, question)
+        specs = [DocumentPair(a, b).build_spec(comparer, arguments["index"]) for a, b in arguments["pairs"]]
+        for spec in specs[:3]:
+            compare_to_json(comparer, spec)
         print("ready", flush=True)
         sys.stdin.readline()
-        done, began = 0, time.perf_counter()
-        while time.perf_counter() - began < given["seconds"] or done < given.get("least", 0):
-            compare_to_json(comparer, questions[done % len(questions)])
+        done, start = 0, time.perf_counter()
+        while time.perf_counter() - start < arguments["seconds"] or done < arguments.get("least", 0):
+            compare_to_json(comparer, specs[done % len(specs)])
             done += 1
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         return {
             "done": done,
             "seconds": seconds,
-            "memory": memory.get_peak_bytes() - before,
-            "anonymous": memory.get_anonymous_bytes() - own_before,
+            "memory": get_peak_bytes() - resident_before,
+            "anonymous": get_anonymous_bytes() - anonymous_before,
         }
 
 
-def probe_load(given: ProbeArguments) -> ProbeArguments:
+def probe_load(arguments: ProbeArguments) -> ProbeResult:
+    """Send HTTP requests for some ``seconds``."""
     from worker.benchmark.http_load import generate_load
 
-    return generate_load(given["port"], given["request"].encode(), given["connections"], given["seconds"])
+    return generate_load(
+        arguments["port"], arguments["request"].encode(), arguments["connections"], arguments["seconds"]
+    )
 
 
-PROBES: dict[str, Callable[[ProbeArguments], ProbeArguments]] = {
+def get_resident_bytes() -> float:
+    """Return the bytes this process has in memory now."""
+    return _read_status("VmRSS")
+
+
+def get_peak_bytes() -> float:
+    """Return the peak of its bytes in memory. (That of ``getrusage`` includes the process it was started from.)"""
+    return _read_status("VmHWM")
+
+
+def get_anonymous_bytes() -> float:
+    """Return its bytes without those mapped from files, which the system may take back."""
+    return _read_status("RssAnon")
+
+
+def _read_status(name: str) -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return float(line.split()[1]) * 1024
+    raise OSError(f"/proc/self/status has no {name}")
+
+
+PROBES: dict[str, Callable[[ProbeArguments], ProbeResult]] = {
     "mining": probe_mining,
     "comparing": probe_comparing,
     "loading": probe_load,

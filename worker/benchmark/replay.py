@@ -1,4 +1,4 @@
-"""What an engine sent to Elasticsearch, written down and sent again by the same client."""
+"""Requests to Elasticsearch: those of an engine recorded and replayed by the same client, and more-like-this."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ class RequestRecording:
     """The requests of one comparison, ready to be sent again."""
 
     send: Callable[..., Any]
+    """The client's own ``perform_request``."""
     requests: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
 
     def replay(self) -> None:
-        """Send exactly the same again; the client parses the answers as it did."""
+        """Send the requests again; the client parses the answers as it did."""
         for positional, named in self.requests:
             self.send(*positional, **named)
 
 
 @contextmanager
 def record_requests(engine: ElasticsearchEngine) -> Iterator[RequestRecording]:
-    """Writes down what the engine's client sends meanwhile."""
+    """Record what the engine's client sends meanwhile."""
     client: Any = engine.connection.client
-    taken = RequestRecording(client.perform_request)
+    recording = RequestRecording(client.perform_request)
 
-    def noted(*positional: Any, **named: Any) -> Any:
-        taken.requests.append((positional, named))
-        return taken.send(*positional, **named)
+    def record_and_send(*positional: Any, **named: Any) -> Any:
+        recording.requests.append((positional, named))
+        return recording.send(*positional, **named)
 
-    client.perform_request = noted
+    client.perform_request = record_and_send
     try:
-        yield taken
+        yield recording
     finally:
         del client.perform_request
 
 
 def build_more_like_this(engine: ElasticsearchEngine, index: str, id: str, hits: int = 10) -> Callable[[], object]:
-    """The search for documents like this one, each hit with its title: the least that a results page needs."""
+    """Return a function that searches documents like one, with the titles of the hits: the least of a results page."""
     client, alias = engine.connection.client, engine.documents_alias(index)
     query = {"more_like_this": {"fields": ["tokens"], "like": [{"_index": alias, "_id": id}]}}
     return lambda: (

@@ -26,7 +26,7 @@ class SpeedGoal:
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
-    """A measured row, with figures in ``unit``; they are None if it could not be measured, for the reason in ``note``."""
+    """A measured row, with figures in ``unit``; None if it could not be measured, for the reason in ``note``."""
 
     name: str
     measure: str

@@ -42,8 +42,8 @@ def compute_percentile(values: Sequence[float], share: float) -> float:
 def time_interleaved(steps: Mapping[str, Step], cases: int, budget: float, *, warmup: int = 1) -> dict[str, Timings]:
     """Time every step on every case; the steps take turns, starting with another one each time.
 
-    Ends after the last case, or once ``budget`` seconds are over and ``MIN_CASES`` are done. Before, the first ``warmup``
-    cases are done without being timed.
+    Ends after the last case, or once ``budget`` seconds are over and ``MIN_CASES`` are done. The first ``warmup`` cases
+    are done once before without being timed.
     """
     for case in range(min(warmup, cases)):
         for step in steps.values():

@@ -10,7 +10,7 @@ from worker.evaluation.model_commands import fidelity_command, phrases_command
 
 @click.group("evaluate")
 def evaluate_command() -> None:
-    """Measure quality: methods against author keywords and masked phrases, phrases against people."""
+    """Measure quality: methods on author keywords and masked phrases, mined phrases against human judgements."""
 
 
 for _command in (keywords_command, masked_command, phrases_command, fidelity_command, all_command):

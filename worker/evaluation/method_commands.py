@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _COLUMNS_PER_TABLE = 5
 part_option = click.option(
     "--part", type=click.Choice(["tune", "choose", "report", "all"]), default="report", show_default=True,
-    help="Which of the documents with keyphrases: a third each, by a hash of the id.",
+    help="Part of the documents with keyphrases: tune, choose and report are a third each, by a hash of the id.",
 )  # fmt: skip
-NO_CASE = ("no phrase of several words is salient in two documents", "use an index of more documents")
+NO_CASE = ("no phrase of several words is salient in two documents", "use an index with more documents")
 """Problem and fix where no case could be drawn."""
 
 
@@ -32,9 +32,9 @@ def add_run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--method", "methods", multiple=True, help="Only this method; may be repeated."),
         click.option(
-            "--preset", "presets", type=PRESET, multiple=True, help="Presets of the cda methods; may be repeated."
+            "--preset", "presets", type=PRESET, multiple=True, help="Preset of the cda methods; may be repeated."
         ),
-        click.option("--seed", default=1, show_default=True, help="Of the pairs and the resampling."),
+        click.option("--seed", default=1, show_default=True, help="Random seed of the pairs and the resampling."),
         engine_option,
     ):
         function = option(function)
@@ -70,13 +70,13 @@ def _choose_presets(method: str, presets: Sequence[str]) -> Sequence[str]:
 @click.command("keywords")
 @keyphrases_option
 @background_option
-@click.option("--limit", default=0, help="At most so many background documents; 0 for all.")
-@click.option("--index", default="", help="Use this index, which holds the documents, instead of making one.")
-@click.option("--pairs", default=400, show_default=True)
+@click.option("--limit", default=0, help="Maximum background documents; 0 for all.")
+@click.option("--index", default="", help="Use this index, which contains the documents, instead of building one.")
+@click.option("--pairs", default=400, show_default=True, help="Number of document pairs.")
 @part_option
 @click.option("--random", "at_random", is_flag=True, help="Random pairs instead of pairs that share a keyword.")
 @vary_option
-@click.option("--plot", type=click.File("w", lazy=True), help="Draw what was varied, as SVG.")
+@click.option("--plot", type=click.File("w", lazy=True), help="Plot the varied parameters, as SVG.")
 @add_run_options
 @json_option
 @debug_option
@@ -85,7 +85,7 @@ def keywords_command(
     at_random: bool, vary: list[tuple[str, list[object]]], methods: tuple[str, ...], presets: tuple[str, ...],
     seed: int, plot: TextIO | None, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """How methods sort and show author keywords."""
+    """Measure how methods classify and rank author keywords."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.comparer import Comparer
@@ -116,8 +116,8 @@ def keywords_command(
 
 
 @click.command("masked")
-@click.option("--index", required=True, metavar="NAME", help="Any index.")
-@click.option("--cases", default=200, show_default=True)
+@click.option("--index", required=True, metavar="NAME", help="Name of any index.")
+@click.option("--cases", default=200, show_default=True, help="Number of masked phrases.")
 @vary_option
 @add_run_options
 @json_option
@@ -126,7 +126,7 @@ def masked_command(
     index: str, cases: int, vary: list[tuple[str, list[object]]], methods: tuple[str, ...],
     presets: tuple[str, ...], seed: int, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """How methods find a shared phrase that was cut out of one text."""
+    """Measure how methods find a shared phrase that was removed from one text."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.comparer import Comparer
@@ -148,19 +148,20 @@ def masked_command(
 
 
 @click.command("all")
-@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
-@click.option("--pairs", default=400, show_default=True)
-@click.option("--cases", default=200, show_default=True, help="Masked phrases on each corpus.")
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
+              help="Folder with the data sets.")
+@click.option("--pairs", default=400, show_default=True, help="Number of document pairs.")
+@click.option("--cases", default=200, show_default=True, help="Number of masked phrases in each corpus.")
 @part_option
 @add_run_options
-@click.option("--report", type=click.File("w", lazy=True), help="Write a page of Markdown tables too.")
+@click.option("--report", type=click.File("w", lazy=True), help="Also write the tables to this Markdown file.")
 @json_option
 @debug_option
 def all_command(
     data: Path, pairs: int, cases: int, part: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
     report: TextIO | None, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """Everything: all sets, all methods, masked phrases, and the table of goals."""
+    """Measure everything: all data sets, all methods, masked phrases, and the table of goals."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.evaluation.report import render_report

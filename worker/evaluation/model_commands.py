@@ -13,18 +13,18 @@ from worker.evaluation.cli_options import FILE, NO_PAIR, PRESET, background_opti
 
 
 @click.command("phrases")
-@click.option("--corpus", type=FILE, multiple=True, required=True, help="JSON lines to mine.")
-@click.option("--keyphrases", type=FILE, multiple=True, required=True, help="The first one's documents are mined too.")
-@click.option("--labels", type=FILE, default=None, help="Phrases people judged: phrase, tab, 1 or 0.")
-@click.option("--limit", default=0, help="At most so many documents of the corpus; 0 for all.")
-@click.option("--examples", default=200, show_default=True, help="Phrases printed for reading.")
+@click.option("--corpus", type=FILE, multiple=True, required=True, help="Corpus to mine, as JSON lines; may be repeated.")
+@click.option("--keyphrases", type=FILE, multiple=True, required=True, help="JSON lines with keyphrases; may be repeated; the documents of the first file are mined too.")
+@click.option("--labels", type=FILE, default=None, help="Phrases with human judgements: phrase, tab, 1 or 0.")
+@click.option("--limit", default=0, help="Maximum documents of the corpus; 0 for all.")
+@click.option("--examples", default=200, show_default=True, help="Number of example phrases to print.")
 @json_option
 @debug_option
 def phrases_command(
     corpus: tuple[Path, ...], keyphrases: tuple[Path, ...], labels: Path | None, limit: int, examples: int,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """How good the mined phrases are, against author keywords and people's judgement."""
+    """Measure mined phrases against author keywords and human judgements."""
     from indexer.progress import progress_bar
     from worker.evaluation.mined_phrases import evaluate_phrases
 
@@ -46,11 +46,12 @@ def phrases_command(
 @click.command("fidelity")
 @keyphrases_option
 @background_option
-@click.option("--limit", default=20000, show_default=True, help="At most so many background documents; 0 for all.")
-@click.option("--pairs", default=200, show_default=True)
-@click.option("--preset", type=PRESET, default="default", show_default=True)
-@click.option("--size", "sizes", type=int, multiple=True, default=(50, 100, 200, 300, 1000), show_default=True)
-@click.option("--seed", default=1, show_default=True, help="Of the pairs.")
+@click.option("--limit", default=20000, show_default=True, help="Maximum background documents; 0 for all.")
+@click.option("--pairs", default=200, show_default=True, help="Number of document pairs.")
+@click.option("--preset", type=PRESET, default="default", show_default=True, help="Preset of cda.")
+@click.option("--size", "sizes", type=int, multiple=True, default=(50, 100, 200, 300, 1000), show_default=True,
+              help="Size of the neighbourhood; may be repeated.")
+@click.option("--seed", default=1, show_default=True, help="Random seed of the pairs.")
 @engine_option
 @json_option
 @debug_option
@@ -58,7 +59,7 @@ def fidelity_command(
     keyphrases: tuple[Path, ...], background: tuple[Path, ...], limit: int, pairs: int, preset: str,
     sizes: tuple[int, ...], seed: int, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """How far neighbourhoods are from the whole graph."""
+    """Measure how closely neighbourhoods approximate the whole graph."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.comparer import Comparer

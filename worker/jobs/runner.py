@@ -17,7 +17,7 @@ from worker.jobs.store import JobStore
 log = logging.getLogger(__name__)
 _RETRY_SECONDS = 2.0
 """Pause before a job that this worker cannot do, or documents that cannot be added yet, are tried again."""
-_MAX_VERSION_ATTEMPTS = 60
+MAX_VERSION_ATTEMPTS = 60
 """Attempts at a job that needs a worker of a newer version: for two to four minutes."""
 _MAX_RETRY_SECONDS = 8.0
 """The longest pause between two attempts at a job that meets a temporary error."""
@@ -108,7 +108,7 @@ def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) ->
 
 def _leave_to_newer_worker(store: JobStore, claim: Claim, error: NewerAlgorithm) -> None:
     """Queue the job again: while the service is upgraded, a worker that can do it may start at any moment."""
-    if claim.attempts < _MAX_VERSION_ATTEMPTS:
+    if claim.attempts < MAX_VERSION_ATTEMPTS:
         log.warning("job %s is left to another worker: %s", claim.id, error)
         store.requeue(claim, delay=_RETRY_SECONDS)
     else:

@@ -63,13 +63,13 @@ class ElasticsearchSource(AttachedSource):
         fields = self.get_fields()
         if len(fields.indices) > 1:
             raise Forbidden(
-                f"rights cannot be checked in {self.name!r}: several indices stand behind it, and an id may be in each",
-                fix="use a key for all groups, or attach each of them by itself",
+                f"access rights cannot be checked in {self.name!r}: it covers several indices, which may share ids",
+                fix="use a key for all groups, or attach each index separately",
             )
         name = fields.document_fields.get("acl")
         if name is not None and not fields.types[name] <= {"keyword"}:
             raise Forbidden(
-                f"rights cannot be checked in {self.name!r}: its field {name!r} is not of type keyword",
+                f"access rights cannot be checked in {self.name!r}: its field {name!r} is not of type keyword",
                 fix="use a key for all groups, or map it as keyword and attach the index again",
             )
         return name
@@ -93,4 +93,4 @@ class ElasticsearchSource(AttachedSource):
         return SourceFields(types, frozenset(aggregatable), tuple(response["indices"]), document_fields)
 
     def _missing_error(self) -> Unavailable:
-        return Unavailable(f"the attached index {self.name!r} is not there", fix="attach it again")
+        return Unavailable(f"the attached index {self.name!r} does not exist", fix="attach it again")

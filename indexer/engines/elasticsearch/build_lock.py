@@ -98,7 +98,7 @@ def _lift_stale_block(engine: ElasticsearchEngine, index: str) -> None:
     for name in leftovers:
         mapping = client.options(ignore_status=404).indices.get_mapping(index=name).body.get(name, {})
         if mapping.get("mappings", {}).get("_meta", {}).get("alive_until", 0.0) > time.time():
-            raise IndexBusy(f"index {index!r} is being rebuilt", fix="try again when that is done")
+            raise IndexBusy(f"index {index!r} is being rebuilt", fix="try again when the rebuild is done")
     if leftovers:
         client.indices.delete(index=leftovers, ignore_unavailable=True)
     _remove_write_block(client, [engine.documents_alias(index)])

@@ -55,7 +55,7 @@ def _to_write_error(connection: ElasticsearchConnection, outcome: dict[str, Any]
     if outcome["status"] == 404:
         return IndexBusy("the index was replaced while it was being written", fix="try again")
     if error.get("type") == "cluster_block_exception" and "index write" in str(error.get("reason")):
-        return IndexBusy("the index is being rebuilt", fix="try again when that is done")
+        return IndexBusy("the index is being rebuilt", fix="try again when the rebuild is done")
     if outcome["status"] == 400:
         return BadInput(f"Elasticsearch refused document {outcome.get('_id')!r}: {error.get('reason', error)}")
     return connection.unavailable_error(str(error.get("reason", error))[:300])

@@ -78,7 +78,7 @@ class ElasticsearchConnection:
                 **options,
             )
         except ValueError as error:
-            raise BadSetting(f"{url!r} is no address of Elasticsearch: {error}", fix="write http://HOST:9200") from None
+            raise BadSetting(f"{url!r} is not an Elasticsearch URL: {error}", fix="write http://HOST:9200") from None
         self._version: str | None = None
 
     def get_version(self) -> str:
@@ -104,7 +104,7 @@ class ElasticsearchConnection:
         Raises EngineUnavailable at once while the circuit breaker is open.
         """
         if self.breaker.is_open():
-            raise self.unavailable_error("no answer in time a moment ago")
+            raise self.unavailable_error("a recent request timed out")
         try:
             with self.breaker:
                 yield
@@ -115,13 +115,13 @@ class ElasticsearchConnection:
                 f"{self.url} is not Elasticsearch: {error}", fix="give another --engine"
             ) from error
         except (AuthenticationException, AuthorizationException) as error:
-            reason = f"Elasticsearch at {self.url} refuses us ({error.status_code})"
+            reason = f"Elasticsearch at {self.url} denies access ({error.status_code})"
             raise BadSetting(reason, fix="check the user, password or API key") from error
         except ApiError as error:
             raise _translate_api_error(self.url, error) from error
         except SSLError as error:
             reason = f"no secure connection to Elasticsearch at {self.url} ({describe_root_cause(error)})"
-            fix = "check that it speaks https, or name its certificate authority with engine_ca"
+            fix = "check that it uses https, or set engine_ca to its certificate authority"
             raise EngineUnavailable(reason, fix=fix) from error
         except TransportError as error:
             raise self.unavailable_error(describe_root_cause(error)) from error
@@ -138,7 +138,7 @@ class ElasticsearchConnection:
 
     def partial_error(self, reason: str) -> PartialResponse:
         return PartialResponse(
-            f"Elasticsearch at {self.url} has no whole answer ({reason})", fix="look at its health and try again"
+            f"Elasticsearch at {self.url} returned an incomplete answer ({reason})", fix="check its health and try again"
         )
 
     def require_complete(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -150,7 +150,7 @@ class ElasticsearchConnection:
         if failed:
             raise self.partial_error(f"{failed} shards failed")
         if response.get("timed_out"):
-            raise TooSlow("Elasticsearch searched longer than it may", fix="ask for less, or raise query_seconds")
+            raise TooSlow("the Elasticsearch search exceeded its time limit", fix="narrow the request, or raise query_seconds")
         return response
 
 
@@ -201,12 +201,12 @@ def _translate_api_error(url: str, error: ApiError) -> PhraseComError:
     reason = _first_line(error)
     if error.status_code == 400 and "media_type_header_exception" in str(error):
         return UnsupportedVersion(
-            f"the installed client does not speak to {url}",
+            f"the installed client does not support the server at {url}",
             fix="pip install 'elasticsearch<9' for a server of version 8",
         )
     if error.status_code == 400:
         return BadParameter(f"Elasticsearch refused the request: {reason}")
-    return EngineUnavailable(f"Elasticsearch at {url} failed: {reason}", fix="look into its log and try again")
+    return EngineUnavailable(f"Elasticsearch at {url} failed: {reason}", fix="check its log and try again")
 
 
 def _first_line(error: Exception) -> str:

@@ -153,7 +153,7 @@ class ElasticsearchEngine(Engine):
                 if wait is None:
                     raise
             time.sleep(wait or 0)  # replaced while being opened: take the new one
-        raise IndexBusy(f"index {index!r} is being rebuilt over and over", fix="try again later")
+        raise IndexBusy(f"index {index!r} keeps being rebuilt", fix="try again later")
 
     def attached_source(self, info: IndexInfo) -> AttachedSource | None:
         attachment = Attachment.from_info(info)

@@ -104,7 +104,7 @@ class ElasticsearchReader(Reader):
     def search_page(self, request: SearchRequest) -> SearchResult:
         last = request.offset + request.size
         if last > MAX_RESULT_WINDOW:
-            raise TooLarge(f"hit {last} is too far down", fix=f"ask for hits up to {MAX_RESULT_WINDOW}")
+            raise TooLarge(f"hit {last} is beyond the result window", fix=f"request hits up to {MAX_RESULT_WINDOW}")
         scored = any(key.field == "score" for key in request.order)
         response = self._run_search(query_builder.build_search(request), scored=scored)
         return response_parser.parse_search(response, request)
@@ -149,4 +149,4 @@ class ElasticsearchReader(Reader):
         raise AssertionError("the last wait is None")
 
     def _epoch_changed_error(self) -> EpochChanged:
-        return EpochChanged(f"index {self.info.name!r} was rebuilt or dropped", fix="open it again")
+        return EpochChanged(f"index {self.info.name!r} was rebuilt or deleted", fix="open it again")

@@ -105,5 +105,5 @@ def load_forward_index(folder: Path, document_count: int) -> ForwardIndex | None
         return None
     forward_index = ForwardIndex(**{name: map_array(folder / forward_file_name(name)) for name in FORWARD_ARRAYS})
     if not forward_index.is_consistent(document_count):
-        raise ValueError(f"the forward arrays in {folder} do not fit each other")
+        raise ValueError(f"the forward arrays in {folder} are inconsistent")
     return forward_index

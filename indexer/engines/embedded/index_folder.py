@@ -104,7 +104,7 @@ class IndexFolder:
     def permission_error(self) -> BadSetting:
         return BadSetting(
             f"cannot read index {self.name!r} in {self.root}: Permission denied",
-            fix="mend the permissions of the folder; readers take locks in it, so they must be able to write there",
+            fix="fix the permissions of the folder; readers create lock files there, so they need write access too",
         )
 
     def format_error(self, format: object) -> UnsupportedVersion:
@@ -143,7 +143,7 @@ def translate_os_errors(root: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
             raise BadSetting(f"cannot use {root} for indexes: {reason}", fix="choose a folder with --engine") from error
-        raise EngineUnavailable(f"cannot use {root}: {reason}", fix="make room or check the disk") from error
+        raise EngineUnavailable(f"cannot use {root}: {reason}", fix="free disk space, or check the disk") from error
 
 
 def save_info(epoch: Path, info: IndexInfo) -> None:

@@ -86,5 +86,5 @@ def load_phrase_graph(folder: Path) -> PhraseGraph:
         other_phrases=names["other_phrases"],
     )
     if not graph.is_consistent:
-        raise ValueError(f"the arrays in {folder} do not fit each other")
+        raise ValueError(f"the arrays in {folder} are inconsistent")
     return graph

@@ -1,4 +1,4 @@
-"""From documents to a model and back to documents."""
+"""Mining a model from documents, and analysing documents with it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,14 @@ from indexer.model.bm25 import Bm25Scorer
 from indexer.model.phrase_model import PhraseModel
 from indexer.runtime.document_spool import DocumentSpool
 from indexer.text.phrase_search import find_occurrences
-from tests.support.corpora.mining_corpus import TERMS, corpus
+from tests.support.corpora.mining_corpus import TERMS, generate_abstracts
 
-BOILERPLATE = [
-    "propose",
-    "widely",
-    "outperform",
-    "demonstrate",
-    "clearly",
-    "shed light",
-    "find shed",
-    "extensive experiment",
-]
+BOILERPLATE = "propose,widely,outperform,demonstrate,clearly,shed light,find shed,extensive experiment".split(",")
 
 
 @pytest.fixture(scope="module")
 def documents() -> list[Document]:
-    return corpus()
+    return generate_abstracts()
 
 
 @pytest.fixture(scope="module")
@@ -46,43 +37,43 @@ def model(documents: list[Document]) -> PhraseModel:
 
 
 @pytest.fixture(scope="module")
-def analyser(model: PhraseModel) -> Analyzer:
+def analyzer(model: PhraseModel) -> Analyzer:
     return Analyzer(model)
 
 
-def lemma_names(analyser: Analyzer, names: list[str]) -> list[str]:
-    return [analyser.analyse(Document("x", text=name)).tokens for name in names]
+def lemmatize_names(analyzer: Analyzer, names: list[str]) -> list[str]:
+    return [analyzer.analyse(Document("x", text=name)).tokens for name in names]
 
 
-def test_real_terms_are_phrases(analyser: Analyzer) -> None:
-    found = set(analyser.model.phrases)
-    terms = lemma_names(analyser, TERMS)
-    assert len([term for term in terms if term in found]) >= 0.9 * len(terms)
+def test_real_terms_are_phrases(analyzer: Analyzer) -> None:
+    phrases = set(analyzer.model.phrases)
+    terms = lemmatize_names(analyzer, TERMS)
+    assert len([term for term in terms if term in phrases]) >= 0.9 * len(terms)
 
 
-def test_boilerplate_scores_below_every_real_term(analyser: Analyzer) -> None:
-    quality = dict(zip(analyser.model.phrases, analyser.model.quality.tolist(), strict=True))
-    worst = min(quality[term] for term in lemma_names(analyser, TERMS) if term in quality)
+def test_boilerplate_scores_below_every_real_term(analyzer: Analyzer) -> None:
+    quality = dict(zip(analyzer.model.phrases, analyzer.model.quality.tolist(), strict=True))
+    worst = min(quality[term] for term in lemmatize_names(analyzer, TERMS) if term in quality)
     assert all(quality.get(name, 0.0) < worst for name in BOILERPLATE)
 
 
-def test_one_document_is_analysed_like_many(analyser: Analyzer, documents: list[Document]) -> None:
-    together = list(analyser.analyse_all(documents))
-    assert [analyser.analyse(document) for document in documents[:40]] == together[:40]
+def test_one_document_is_analysed_like_many(analyzer: Analyzer, documents: list[Document]) -> None:
+    together = list(analyzer.analyse_all(documents))
+    assert [analyzer.analyse(document) for document in documents[:40]] == together[:40]
 
 
-def test_processes_share_the_work_without_changing_it(analyser: Analyzer, documents: list[Document]) -> None:
-    assert list(analyser.analyse_all(documents * 3, processes=2)) == list(analyser.analyse_all(documents * 3))
+def test_processes_share_the_work_without_changing_it(analyzer: Analyzer, documents: list[Document]) -> None:
+    assert list(analyzer.analyse_all(documents * 3, processes=2)) == list(analyzer.analyse_all(documents * 3))
 
 
-def test_what_is_made_ready_in_other_processes_comes_back_in_order(
-    analyser: Analyzer, documents: list[Document]
+def test_documents_prepared_in_other_processes_come_back_in_order(
+    analyzer: Analyzer, documents: list[Document]
 ) -> None:
-    def ready(read: AnalysedDocument) -> tuple[str, int]:
-        return read.document.id, len(read.phrases)
+    def prepare(analysed: AnalysedDocument) -> tuple[str, int]:
+        return analysed.document.id, len(analysed.phrases)
 
-    found = list(analyser.prepare_all(documents * 3, ready, processes=2))
-    assert found == [ready(read) for read in analyser.analyse_all(documents * 3)]
+    prepared = list(analyzer.prepare_all(documents * 3, prepare, processes=2))
+    assert prepared == [prepare(analysed) for analysed in analyzer.analyse_all(documents * 3)]
 
 
 def test_the_same_documents_give_the_same_bytes(model: PhraseModel, documents: list[Document]) -> None:
@@ -100,70 +91,72 @@ def test_processes_share_the_mining_without_changing_it(
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_what_mining_kept_is_what_analysing_anew_would_read(
+def test_mined_batches_give_the_same_documents_as_analysing_anew(
     documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_builder, "iterate_batches", partial(iterate_batches, tokens=700))
     monkeypatch.setattr("indexer.analysis.analyzer.BATCH_SIZE", 5)
-    odd = [Document("empty"), Document("title", title="Only a title"), Document("signs", text="... !")]
-    told: list[tuple[str, int, int]] = []
-    kept: list[MinedBatches] = []
+    unusual = [Document("empty"), Document("title", title="Only a title"), Document("signs", text="... !")]
+    steps: list[tuple[str, int, int]] = []
+    mined: list[MinedBatches] = []
     with DocumentSpool() as spool:
-        spool.fill([*documents, *odd])
-        analyser = Analyzer(mine_model(spool, processes=processes, on_batches_mined=kept.append))
-        again = analyser.prepare_mined(
-            kept[0], spool, lambda read: read, processes=processes, progress=lambda *step: told.append(step)
+        spool.fill([*documents, *unusual])
+        analyzer = Analyzer(mine_model(spool, processes=processes, on_batches_mined=mined.append))
+        prepared = analyzer.prepare_mined(
+            mined[0], spool, lambda analysed: analysed, processes=processes, progress=lambda *step: steps.append(step)
         )
-        assert list(again) == list(analyser.analyse_all([*documents, *odd]))
-    assert told[-1] == ("analyse", spool.count, spool.count)
+        assert list(prepared) == list(analyzer.analyse_all([*documents, *unusual]))
+    assert steps[-1] == ("analyse", spool.count, spool.count)
 
 
 def test_a_stored_model_analyses_like_the_one_that_was_mined(
-    analyser: Analyzer, model: PhraseModel, documents: list[Document]
+    analyzer: Analyzer, model: PhraseModel, documents: list[Document]
 ) -> None:
     stored = Analyzer(PhraseModel.from_bytes(model.to_bytes()))
-    assert stored.analyse(documents[3]) == analyser.analyse(documents[3])
+    assert stored.analyse(documents[3]) == analyzer.analyse(documents[3])
 
 
-def test_no_phrase_of_a_document_crosses_a_boundary(analyser: Analyzer, documents: list[Document]) -> None:
-    for read in analyser.analyse_all(documents[:60]):
-        for phrase in read.phrases:
+def test_no_phrase_of_a_document_crosses_a_boundary(analyzer: Analyzer, documents: list[Document]) -> None:
+    for analysed in analyzer.analyse_all(documents[:60]):
+        for phrase in analysed.phrases:
             for member in phrase.split(PAIR_SEPARATOR):
-                assert find_occurrences(member, read.tokens), phrase
+                assert find_occurrences(member, analysed.tokens), phrase
 
 
-def test_weights_are_bm25_and_degrees_their_sum(analyser: Analyzer, documents: list[Document]) -> None:
-    weigher = Bm25Scorer(analyser.model)
-    for read in analyser.analyse_all(documents[:20]):
-        np.testing.assert_allclose(read.weights, weigher.score_phrases(read.tokens.split(), read.phrases), rtol=1e-12)
-        assert read.degree == pytest.approx(sum(read.weights))
+def test_weights_are_bm25_and_degrees_their_sum(analyzer: Analyzer, documents: list[Document]) -> None:
+    scorer = Bm25Scorer(analyzer.model)
+    for analysed in analyzer.analyse_all(documents[:20]):
+        np.testing.assert_allclose(
+            analysed.weights, scorer.score_phrases(analysed.tokens.split(), analysed.phrases), rtol=1e-12
+        )
+        assert analysed.degree == pytest.approx(sum(analysed.weights))
 
 
-def test_the_models_degrees_add_up_over_the_documents(analyser: Analyzer, documents: list[Document]) -> None:
-    model = analyser.model
+def test_the_models_degrees_add_up_over_the_documents(analyzer: Analyzer, documents: list[Document]) -> None:
+    model = analyzer.model
     size = len(model.phrases)
     frequency, degree, spread = np.zeros(size), np.zeros(size), np.zeros(size)
-    for read in analyser.analyse_all(documents):
-        rows = [model.phrase_ids[phrase] for phrase in read.phrases]
+    for analysed in analyzer.analyse_all(documents):
+        rows = [model.phrase_ids[phrase] for phrase in analysed.phrases]
         frequency[rows] += 1
-        degree[rows] += read.weights
-        spread[rows] += np.array(read.weights) / np.sqrt(read.degree)
+        degree[rows] += analysed.weights
+        spread[rows] += np.array(analysed.weights) / np.sqrt(analysed.degree)
     np.testing.assert_array_equal(frequency, model.document_frequency)
     np.testing.assert_allclose(degree, model.degree, rtol=1e-9)
     expected = np.divide(spread, np.sqrt(degree), out=np.zeros(size), where=degree > 0)
     np.testing.assert_allclose(expected, model.background, rtol=1e-9)
 
 
-def test_salient_phrases_count_and_point_to_their_occurrences(analyser: Analyzer, documents: list[Document]) -> None:
-    for read in analyser.analyse_all(documents[:30]):
-        assert len(read.salient) <= 30
-        for one in read.salient:
-            assert 0 < one.salience <= 1
-            if PAIR_SEPARATOR not in one.phrase:
-                assert one.count == len(find_occurrences(one.phrase, read.tokens))
-            for field, start, end in one.spans:
-                shown = str(getattr(read.document, field))[start:end]
-                assert analyser.analyse(Document("x", text=shown)).tokens in one.phrase
+def test_salient_phrases_count_and_point_to_their_occurrences(analyzer: Analyzer, documents: list[Document]) -> None:
+    for analysed in analyzer.analyse_all(documents[:30]):
+        assert len(analysed.salient) <= 30
+        for salient in analysed.salient:
+            assert 0 < salient.salience <= 1
+            if PAIR_SEPARATOR not in salient.phrase:
+                assert salient.count == len(find_occurrences(salient.phrase, analysed.tokens))
+            for field, start, end in salient.spans:
+                shown = str(getattr(analysed.document, field))[start:end]
+                assert analyzer.analyse(Document("x", text=shown)).tokens in salient.phrase
 
 
 def test_stop_words_and_numbers_are_no_phrases(model: PhraseModel) -> None:
@@ -171,7 +164,7 @@ def test_stop_words_and_numbers_are_no_phrases(model: PhraseModel) -> None:
     assert not [name for name in model.phrases if name.replace(" ", "").isdigit()]
 
 
-def test_displays_are_as_people_write(model: PhraseModel) -> None:
+def test_display_forms_are_as_people_write(model: PhraseModel) -> None:
     assert len(model.display_forms) == len(model.phrases)
     shown = dict(zip(model.phrases, model.display_forms, strict=True))
     assert shown["neural network"].lower() == "neural network"
@@ -179,15 +172,30 @@ def test_displays_are_as_people_write(model: PhraseModel) -> None:
 
 def test_repeated_neighbours_become_a_pair() -> None:
     line = "The salt marsh lies by the tide pool. "
-    documents = [Document(f"p{i}", text=line * 5) for i in range(4)] + corpus(60)
+    documents = [Document(f"p{i}", text=line * 5) for i in range(4)] + generate_abstracts(60)
     model = mine_model(documents)
     pairs = [name for name in model.phrases if PAIR_SEPARATOR in name]
     assert "salt marsh@@tide pool" in pairs
-    read = Analyzer(model).analyse(documents[0])
-    assert "salt marsh@@tide pool" in read.phrases
-    salient = {one.phrase for one in read.salient}
-    assert "salt marsh@@tide pool" in salient
-    assert not {"salt marsh", "tide pool"} & salient
+    analysed = Analyzer(model).analyse(documents[0])
+    assert "salt marsh@@tide pool" in analysed.phrases
+    phrases = {salient.phrase for salient in analysed.salient}
+    assert "salt marsh@@tide pool" in phrases
+    assert not {"salt marsh", "tide pool"} & phrases
+
+
+SENTENCES = sorted({sentence for document in generate_abstracts()[:40] for sentence in document.text.split(". ")})
+UNUSUAL_TEXTS = ["", "?", "unheard-of", "THE WHOLE LINE IN CAPITALS", "深度学习", "a\n\nb", "C++ (c++) 3.5"]
+texts = st.lists(st.sampled_from(SENTENCES) | st.sampled_from(UNUSUAL_TEXTS), max_size=6).map(". ".join)
+batches = st.lists(st.builds(Document, st.just("x"), title=texts, text=texts), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(batch=batches)
+def test_a_document_is_as_salient_alone_as_in_a_batch(analyzer: Analyzer, batch: list[Document]) -> None:
+    together = list(analyzer.analyse_all(batch))
+    alone = [analyzer.analyse(document) for document in batch]
+    assert [document.salient for document in together] == [document.salient for document in alone]
+    assert together == alone
 
 
 TEXT = st.text(alphabet=st.one_of(st.sampled_from("abc .,-\n"), st.characters()), max_size=80)
@@ -197,37 +205,22 @@ TEXT = st.text(alphabet=st.one_of(st.sampled_from("abc .,-\n"), st.characters())
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=8))
 def test_any_documents_can_be_mined_and_analysed(texts: list[tuple[str, str]]) -> None:
     documents = [Document(str(i), title, text) for i, (title, text) in enumerate(texts)]
-    reader = Analyzer(mine_model(documents))
-    read = list(reader.analyse_all(documents))
-    assert [reader.analyse(document) for document in documents] == read
+    analyzer = Analyzer(mine_model(documents))
+    analysed = list(analyzer.analyse_all(documents))
+    assert [analyzer.analyse(document) for document in documents] == analysed
 
 
 @settings(deadline=None)
-@given(st.text(max_size=200))
-def test_any_text_can_be_analysed_later(text: str) -> None:
-    reader = ANALYSERS.get()
-    reader.analyse(Document("new", text, text))
+@given(text=st.text(max_size=200))
+def test_any_text_can_be_analysed_later(analyzer: Analyzer, text: str) -> None:
+    analyzer.analyse(Document("new", text, text))
 
 
-class _Small:
-    """One small model for tests that only read."""
-
-    def __init__(self) -> None:
-        self.made: Analyzer | None = None
-
-    def get(self) -> Analyzer:
-        self.made = self.made or Analyzer(mine_model(corpus(50)))
-        return self.made
-
-
-ANALYSERS = _Small()
-
-
-def test_progress_is_told(documents: list[Document]) -> None:
-    told: list[tuple[str, int, int]] = []
-    mine_model(documents[:50], progress=lambda *step: told.append(step), total=50)
-    assert {stage for stage, _, _ in told} == {"read", "phrases", "weigh"}
-    assert told[-1] == ("weigh", 50, 50)
+def test_progress_is_reported(documents: list[Document]) -> None:
+    steps: list[tuple[str, int, int]] = []
+    mine_model(documents[:50], progress=lambda *step: steps.append(step), total=50)
+    assert {stage for stage, _, _ in steps} == {"read", "phrases", "weigh"}
+    assert steps[-1] == ("weigh", 50, 50)
 
 
 def test_the_stream_is_read_once(documents: list[Document]) -> None:
@@ -237,7 +230,7 @@ def test_the_stream_is_read_once(documents: list[Document]) -> None:
     assert mine_model(stream()).document_count == 30
 
 
-def test_a_model_can_ask_for_the_papers_salience(model: PhraseModel, documents: list[Document]) -> None:
+def test_a_model_setting_selects_the_papers_salience(model: PhraseModel, documents: list[Document]) -> None:
     paper = replace(model, settings={**model.settings, "salience": "paper"})
     assert Analyzer(paper).analyse(documents[0]).salient
 

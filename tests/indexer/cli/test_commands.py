@@ -1,4 +1,4 @@
-"""The command line as a user meets it: what it prints, its exit status, and one line when it fails."""
+"""What the commands print, and their exit status."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from pathlib import Path
 import pytest
 
 from indexer.cli.main import COMMANDS, run
-from tests.support.command_line import Run, as_json, one_line
-from tests.support.corpora.small_corpus import made_up, write_lines
+from tests.support.command_line import RunCommand, parse_json_output, require_one_line
+from tests.support.corpora.small_corpus import generate_documents, write_jsonl
 
 
-def test_index_reports_what_it_made_and_keeps_rejects_in_a_file(phrasecom: Run, tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "corpus.jsonl", made_up(30))
+def test_index_reports_what_it_made_and_keeps_rejects_in_a_file(phrasecom: RunCommand, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "corpus.jsonl", generate_documents(30))
     with path.open("a") as stream:
         stream.write("broken\n")
     status, out, err = phrasecom("index", "corpus.jsonl", "--index", "made-up", "--json")
     report = json.loads(out)
     assert status == 1
     assert (report["documents"], report["rejects"]) == (30, 1)
-    assert "1 record left out, listed in made-up.rejects.jsonl" in one_line(err)
+    assert "1 record rejected, listed in made-up.rejects.jsonl" in require_one_line(err)
     assert json.loads((tmp_path / "made-up.rejects.jsonl").read_text())["line"] == 31
     status, out, _ = phrasecom("index", "corpus.jsonl", "--index", "made-up")
     assert status == 1
-    assert "index made-up is as it was" in out
+    assert "index made-up is unchanged" in out
 
 
-def test_search_phrases_and_one_document(phrasecom: Run, index: str) -> None:
-    found = as_json(phrasecom("search", "honey bees", "--index", index, "--json", "--facet", "topic=bees"))
-    assert found["total"] == 10
-    assert found["hits"][0]["id"].startswith("bees-")
+def test_search_phrases_and_one_document(phrasecom: RunCommand, index: str) -> None:
+    result = parse_json_output(phrasecom("search", "honey bees", "--index", index, "--json", "--facet", "topic=bees"))
+    assert result["total"] == 10
+    assert result["hits"][0]["id"].startswith("bees-")
     assert "honey bee" in phrasecom("phrases", "honey", "--index", index)[1]
-    salient = as_json(phrasecom("phrases", "--document", found["hits"][0]["id"], "--index", index, "--json"))
+    salient = parse_json_output(phrasecom("phrases", "--document", result["hits"][0]["id"], "--index", index, "--json"))
     assert {"phrase", "salience", "count"} == set(salient["phrases"][0])
     assert salient["order"] == "selection"
     assert phrasecom("search", "zzz", "--index", index)[1] == "no document matches\n"
 
 
-def test_a_table_of_phrases_says_how_it_is_ordered(phrasecom: Run, index: str) -> None:
+def test_a_table_of_phrases_says_how_it_is_ordered(phrasecom: RunCommand, index: str) -> None:
     for arguments, order in {
         ("--document", "bees-000"): "in order of selection",
         ("--sort", "quality"): "of the best quality first",
@@ -51,48 +51,50 @@ def test_a_table_of_phrases_says_how_it_is_ordered(phrasecom: Run, index: str) -
     assert "order of selection" in phrasecom("phrases", "--help")[1]
 
 
-def test_add_delete_refresh_export(phrasecom: Run, index: str, tmp_path: Path) -> None:
-    write_lines(tmp_path / "more.jsonl", made_up(5, topics=("whales",)))
-    assert as_json(phrasecom("add", "more.jsonl", "--index", index, "--json"))["documents"] == 35
-    assert as_json(phrasecom("delete", "whales-000", "--index", index, "--json"))["deleted"] == 1
+def test_add_delete_refresh_export(phrasecom: RunCommand, index: str, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "more.jsonl", generate_documents(5, topics=("whales",)))
+    assert parse_json_output(phrasecom("add", "more.jsonl", "--index", index, "--json"))["documents"] == 35
+    assert parse_json_output(phrasecom("delete", "whales-000", "--index", index, "--json"))["deleted"] == 1
     assert phrasecom("delete", "whales-000", "--index", index)[0] == 1
-    assert as_json(phrasecom("refresh", "--index", index, "--json"))["documents"] == 34
-    assert as_json(phrasecom("export", "--output", "g.npz", "--index", index, "--json"))["documents"] == 34
+    assert parse_json_output(phrasecom("refresh", "--index", index, "--json"))["documents"] == 34
+    assert parse_json_output(phrasecom("export", "--output", "g.npz", "--index", index, "--json"))["documents"] == 34
     phrasecom("export", "--output", "d.jsonl", "--what", "documents", "--index", index)
     assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 34
-    assert phrasecom("delete", "--all", "--index", index)[1] == f"index {index} is gone\n"
+    assert phrasecom("delete", "--all", "--index", index)[1] == f"index {index} deleted\n"
     assert phrasecom("search", "x", "--index", index)[0] == 2
 
 
-def test_compare_prints_three_columns_json_or_markdown(phrasecom: Run, index: str) -> None:
+def test_compare_prints_three_columns_json_or_markdown(phrasecom: RunCommand, index: str) -> None:
     status, out, _ = phrasecom("compare", "bees-000", "boats-001", "--index", index)
     assert status == 0
     assert all(title in out for title in ("only A", "both", "only B"))
-    answer = as_json(phrasecom("compare", "bees-000", "boats-001", "--index", index, "--json", "--cap", "2"))
+    answer = parse_json_output(phrasecom("compare", "bees-000", "boats-001", "--index", index, "--json", "--cap", "2"))
     assert len(answer["distinct_a"]) <= 2
     assert "candidates" not in answer
-    more = as_json(phrasecom("compare", "bees-000", "bees-003", "--index", index, "--json", "--candidates"))
+    more = parse_json_output(phrasecom("compare", "bees-000", "bees-003", "--index", index, "--json", "--candidates"))
     assert more["candidates"]["a"]
     assert "## Only A" in phrasecom("compare", "bees-000", "boats-001", "--index", index, "--markdown")[1]
     full = phrasecom("compare", "bees-000", "text:A honey bee in deep water", "--index", index, "--graph", "full")
     assert full[0] == 0
 
 
-def test_a_fault_of_ours_is_one_line_and_debug_shows_where(phrasecom: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(**given: object) -> None:
+def test_an_internal_error_is_one_line_and_debug_shows_the_traceback(
+    phrasecom: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**options: object) -> None:
         raise RuntimeError("redis://:hush@host/0\nsecond line")
 
-    monkeypatch.setattr("indexer.settings.load_settings", broken)
+    monkeypatch.setattr("indexer.settings.load_settings", fail)
     status, _, err = phrasecom("search", "x", "--index", "a")
     assert status == 2
-    assert "internal error: RuntimeError" in one_line(err)
+    assert "internal error: RuntimeError" in require_one_line(err)
     assert "hush" not in err
     with pytest.raises(RuntimeError):
         run(["search", "x", "--index", "a", "--debug"])
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_help_json_and_debug(phrasecom: Run, name: str) -> None:
+def test_every_command_has_help_json_and_debug(phrasecom: RunCommand, name: str) -> None:
     status, out, err = phrasecom(name, "--help")
     assert (status, err) == (0, "")
     assert "Usage: phrasecom" in out
@@ -105,7 +107,7 @@ def test_every_command_has_help_json_and_debug(phrasecom: Run, name: str) -> Non
         assert (status, "--json" in out, "--debug" in out) == (0, True, True), line
 
 
-def test_output_cannot_drive_the_terminal(phrasecom: Run, tmp_path: Path) -> None:
+def test_output_contains_no_terminal_escapes(phrasecom: RunCommand, tmp_path: Path) -> None:
     line = {"id": "evil", "title": "\x1b[31mred\x07", "text": "A honey bee. " * 5}
     (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n")
     phrasecom("index", "a.jsonl", "--index", "evil")
@@ -114,7 +116,7 @@ def test_output_cannot_drive_the_terminal(phrasecom: Run, tmp_path: Path) -> Non
     assert "\x07" not in out
 
 
-def test_a_reader_that_has_enough_ends_the_command_quietly(index: str, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(index: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m indexer phrases --index {index} --size 0 | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert "Traceback" not in done.stderr
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "Traceback" not in completed.stderr

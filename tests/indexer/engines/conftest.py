@@ -1,36 +1,29 @@
-"""A built index to read from, one a module for each engine, and a corpus to compare it with."""
+"""An index to read from, built once a module on each engine, and the corpus in it."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 
 import pytest
 
-from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
-from tests.support.corpora.engine_corpus import Corpus, build, make_corpus
+from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus, write_index
+from tests.support.engines import ENGINE_KINDS, open_empty_engine
 
 
 @pytest.fixture(scope="session")
-def corpus() -> Corpus:
+def corpus() -> AnalysedCorpus:
     return make_corpus(60)
 
 
-@pytest.fixture(scope="module", params=["tantivy", "elasticsearch"])
+@pytest.fixture(scope="module", params=ENGINE_KINDS)
 def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """An engine for tests that only read."""
-    if request.param == "tantivy":
-        with open_engine(str(tmp_path_factory.mktemp("engine"))) as engine:
-            yield engine
-        return
-    with open_engine(request.getfixturevalue("elasticsearch_url"), prefix=f"test-{uuid.uuid4().hex[:12]}-") as engine:
+    """Each engine in turn, for tests that only read."""
+    with open_empty_engine(request.param, tmp_path_factory.mktemp("engine"), request) as engine:
         yield engine
-        for index in engine.list_indexes():
-            engine.delete_index(index)
 
 
 @pytest.fixture(scope="module")
-def papers(shared_engine: Engine, corpus: Corpus) -> Reader:
-    """The corpus as an index named papers, only to be read."""
-    return build(shared_engine, corpus)
+def papers(shared_engine: Engine, corpus: AnalysedCorpus) -> Reader:
+    """A reader of the index ``papers``, which holds the corpus; do not write to it."""
+    return write_index(shared_engine, corpus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import uuid
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,85 +17,84 @@ from indexer.engines.elasticsearch.reader import ElasticsearchReader
 from indexer.engines.embedded.reader import EmbeddedReader
 from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.model.bm25 import split_phrase_words
-from tests.indexer.engines.test_neighbourhood import assert_same_order, random_request
-from tests.support.bm25_oracle import edges_of
-from tests.support.corpora.engine_corpus import Corpus, build, make_corpus
+from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus, write_index
+from tests.support.engines import open_elasticsearch
+from tests.support.neighbourhood_oracle import assert_same_order, collect_edges, make_random_request
 
 SIZE = 300
 
 
 @pytest.fixture(scope="module")
-def large() -> Corpus:
+def large_corpus() -> AnalysedCorpus:
     return make_corpus(SIZE, seed=5)
 
 
 @pytest.fixture(scope="module")
-def embedded(tmp_path_factory: pytest.TempPathFactory, large: Corpus) -> Iterator[Reader]:
+def embedded(tmp_path_factory: pytest.TempPathFactory, large_corpus: AnalysedCorpus) -> Iterator[Reader]:
     with open_engine(str(tmp_path_factory.mktemp("engine"))) as engine:
-        yield build(engine, large)
-
-
-def server(url: str, large: Corpus, shards: int) -> Iterator[Reader]:
-    with open_engine(url, prefix=f"test-{uuid.uuid4().hex[:12]}-", shards=shards) as engine:
-        yield build(engine, large)
-        engine.delete_index("papers")
+        yield write_index(engine, large_corpus)
 
 
 @pytest.fixture(scope="module")
-def one_shard(elasticsearch_url: str, large: Corpus) -> Iterator[Reader]:
-    yield from server(elasticsearch_url, large, 1)
+def one_shard(elasticsearch_url: str, large_corpus: AnalysedCorpus) -> Iterator[Reader]:
+    with open_elasticsearch(elasticsearch_url, shards=1) as engine:
+        yield write_index(engine, large_corpus)
 
 
 @pytest.fixture(scope="module")
-def two_shards(elasticsearch_url: str, large: Corpus) -> Iterator[Reader]:
-    yield from server(elasticsearch_url, large, 2)
+def two_shards(elasticsearch_url: str, large_corpus: AnalysedCorpus) -> Iterator[Reader]:
+    with open_elasticsearch(elasticsearch_url, shards=2) as engine:
+        yield write_index(engine, large_corpus)
 
 
-def totals(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for (phrase, name), weight in edges_of(reader.find_neighbourhood(request)).items():
-        found[name] = found.get(name, 0.0) + weight * (
-            request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0)
-        )
-    return found
+def sum_edges_by_document(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
+    totals: defaultdict[str, float] = defaultdict(float)
+    for (phrase, name), weight in collect_edges(reader.find_neighbourhood(request)).items():
+        totals[name] += weight * (request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0))
+    return dict(totals)
 
 
-def compare(one: Reader, other: Reader, seed: int) -> None:
-    chance = random.Random(seed)
-    request = random_request(chance, [f"doc-{i:04d}" for i in range(SIZE)])
-    first, second = one.find_neighbourhood(request), other.find_neighbourhood(request)
+def assert_readers_agree(reader_a: Reader, reader_b: Reader, seed: int) -> None:
+    rng = random.Random(seed)
+    request = make_random_request(rng, [f"doc-{i:04d}" for i in range(SIZE)])
+    first, second = reader_a.find_neighbourhood(request), reader_b.find_neighbourhood(request)
     included = sum(name in request.include for name in first.ids)
-    assert_same_order(list(first.ids), list(second.ids), totals(one, request) | totals(other, request), included)
+    assert_same_order(
+        list(first.ids),
+        list(second.ids),
+        sum_edges_by_document(reader_a, request) | sum_edges_by_document(reader_b, request),
+        included,
+    )
     assert first.reached_count == second.reached_count and first.phrases == second.phrases
     if set(first.ids) == set(second.ids):
-        assert edges_of(first) == pytest.approx(edges_of(second), rel=1e-5)
-    words = tuple(chance.sample(("mail", "graph", "walk", "model", "word1", "word2"), 3))
-    hits = [reader.search(Selection(words=words), size=50, facets=["venue"]) for reader in (one, other)]
+        assert collect_edges(first) == pytest.approx(collect_edges(second), rel=1e-5)
+    words = tuple(rng.sample(("mail", "graph", "walk", "model", "word1", "word2"), 3))
+    hits = [reader.search(Selection(words=words), size=50, facets=["venue"]) for reader in (reader_a, reader_b)]
     assert hits[0].total == hits[1].total and hits[0].facets == hits[1].facets
     np.testing.assert_allclose([h.score for h in hits[0].hits], [h.score for h in hits[1].hits], rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(15))
 def test_the_two_engines_agree(embedded: Reader, one_shard: Reader, seed: int) -> None:
-    compare(embedded, one_shard, seed)
+    assert_readers_agree(embedded, one_shard, seed)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_two_shards_weigh_like_one(one_shard: Reader, two_shards: Reader, seed: int) -> None:
-    compare(one_shard, two_shards, seed)
+    assert_readers_agree(one_shard, two_shards, seed)
 
 
-def sample_edges(reader: Reader, large: Corpus) -> list[tuple[str, str, float]]:
-    everything = dict.fromkeys(large.model.phrases, 1.0)
-    edges = edges_of(reader.find_neighbourhood(NeighbourhoodRequest(everything, everything, (), SIZE)))
-    assert len(edges) == sum(len(d.phrases) for d in large.documents)
+def sample_edges(reader: Reader, large_corpus: AnalysedCorpus) -> list[tuple[str, str, float]]:
+    everything = dict.fromkeys(large_corpus.model.phrases, 1.0)
+    edges = collect_edges(reader.find_neighbourhood(NeighbourhoodRequest(everything, everything, (), SIZE)))
+    assert len(edges) == sum(len(d.phrases) for d in large_corpus.documents)
     return [(*edge, edges[edge]) for edge in random.Random(3).sample(sorted(edges), 60)]
 
 
-def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large: Corpus) -> None:
+def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large_corpus: AnalysedCorpus) -> None:
     assert isinstance(embedded, EmbeddedReader)
     epoch = embedded._epoch
-    for phrase, name, weight in sample_edges(embedded, large):
+    for phrase, name, weight in sample_edges(embedded, large_corpus):
         words = [Query.term_query(epoch.schema, "tokens", word, "freq") for word in split_phrase_words(phrase)]
         only = Query.const_score_query(Query.term_query(epoch.schema, "id", name, "basic"), 0.0)
         query = Query.boolean_query([(Occur.Must, only), *((Occur.Should, word) for word in words)])
@@ -105,11 +104,11 @@ def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large: Corpu
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_server_weights_are_what_elasticsearch_explains(
-    request: pytest.FixtureRequest, large: Corpus, shards: int
+    one_shard: Reader, two_shards: Reader, large_corpus: AnalysedCorpus, shards: int
 ) -> None:
-    reader = request.getfixturevalue("one_shard" if shards == 1 else "two_shards")
+    reader = one_shard if shards == 1 else two_shards
     assert isinstance(reader, ElasticsearchReader)
-    for phrase, name, weight in sample_edges(reader, large)[:25]:
+    for phrase, name, weight in sample_edges(reader, large_corpus)[:25]:
         answer = reader._engine.connection.client.search(
             index=reader._concrete,
             query={

@@ -1,4 +1,4 @@
-"""Epochs: swapped at once, never mixed, and not harmed by a process that dies."""
+"""Epochs are swapped at once, never mixed, and not harmed by a process that dies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ READS: dict[str, Callable[[Reader], object]] = {
 
 
 @pytest.mark.parametrize("read", READS)
-def test_a_reader_of_a_replaced_epoch_is_told_so(engine: Engine, read: str) -> None:
+def test_a_reader_of_a_replaced_epoch_raises_epoch_changed(engine: Engine, read: str) -> None:
     index_processes.build_generation(engine, 1)
     old = engine.open_reader("papers")
     READS[read](old)
@@ -47,30 +47,30 @@ def test_a_new_epoch_brings_its_own_model(engine: Engine) -> None:
     first = engine.open_reader("papers").model
     index_processes.build_generation(engine, 2)
     second = engine.open_reader("papers").model
-    assert first.to_bytes() == index_processes.generation(1).model.to_bytes()
-    assert second.to_bytes() == index_processes.generation(2).model.to_bytes()
+    assert first.to_bytes() == index_processes.make_generation(1).model.to_bytes()
+    assert second.to_bytes() == index_processes.make_generation(2).model.to_bytes()
 
 
 def test_a_new_epoch_starts_without_drift(engine: Engine) -> None:
     index_processes.build_generation(engine, 1)
-    engine.add_documents("papers", [index_processes.added("extra")])
+    engine.add_documents("papers", [index_processes.make_added_document("extra")])
     engine.delete_documents("papers", ["doc-0001"])
     assert engine.open_reader("papers").info.drift > 0
     index_processes.build_generation(engine, 2)
     info = engine.open_reader("papers").info
-    assert info.drift == 0 and info.documents == len(index_processes.IDS)
+    assert info.drift == 0 and info.documents == len(index_processes.DOCUMENT_IDS)
     assert engine.open_reader("papers").fetch(["extra", "doc-0001"])[0] is None
 
 
 def test_nothing_of_a_build_shows_before_its_commit(engine: Engine) -> None:
     with engine.start_build("papers") as building:
-        building.write(index_processes.generation(1).documents)
+        building.write(index_processes.make_generation(1).documents)
         assert engine.list_indexes() == []
         with pytest.raises(UnknownIndex):
             engine.open_reader("papers")
 
 
-def test_a_reader_of_a_dropped_index_is_told_so(engine: Engine) -> None:
+def test_a_reader_of_a_deleted_index_raises_epoch_changed(engine: Engine) -> None:
     index_processes.build_generation(engine, 1)
     reader = engine.open_reader("papers")
     engine.delete_index("papers")
@@ -78,12 +78,14 @@ def test_a_reader_of_a_dropped_index_is_told_so(engine: Engine) -> None:
         reader.fetch(["doc-0001"])
 
 
-def test_readers_in_other_processes_never_see_a_mixture(engine: Engine, tmp_path: Path) -> None:
+def test_readers_in_other_processes_never_see_a_mixture_of_epochs(engine: Engine, tmp_path: Path) -> None:
     index_processes.build_generation(engine, 1)
     stop = multiprocessing.get_context("spawn").Event()
     reports = [tmp_path / f"reader-{i}" for i in range(3)]
     readers = [
-        index_processes.spawn(index_processes.read_until, index_processes.address_of(engine), stop, report)
+        index_processes.spawn_process(
+            index_processes.read_until_stopped, index_processes.get_engine_address(engine), stop, report
+        )
         for report in reports
     ]
     for number in range(2, 8):
@@ -91,15 +93,17 @@ def test_readers_in_other_processes_never_see_a_mixture(engine: Engine, tmp_path
     stop.set()
     for reader in readers:
         reader.join(60)
-    told = [report.read_text().split() for report in reports]
-    assert all(words[0] == "ok" for words in told), told
-    assert all(int(words[1]) > 0 for words in told)
+    reported = [report.read_text().split() for report in reports]
+    assert all(words[0] == "ok" for words in reported), reported
+    assert all(int(words[1]) > 0 for words in reported)
 
 
-def test_what_another_process_added_is_there(engine: Engine) -> None:
+def test_documents_added_by_another_process_are_visible(engine: Engine) -> None:
     index_processes.build_generation(engine, 1)
     reader = engine.open_reader("papers")
-    writer = index_processes.spawn(index_processes.add_one, index_processes.address_of(engine), "from elsewhere")
+    writer = index_processes.spawn_process(
+        index_processes.add_document_and_exit, index_processes.get_engine_address(engine), "from elsewhere"
+    )
     writer.join(60)
     assert writer.exitcode == 0
     assert reader.fetch(["from elsewhere"])[0] is not None
@@ -111,41 +115,45 @@ def test_a_build_killed_in_the_middle_leaves_the_old_epoch(engine: Engine) -> No
     index_processes.build_generation(engine, 1)
     reader = engine.open_reader("papers")
     ready = multiprocessing.get_context("spawn").Event()
-    builder = index_processes.spawn(index_processes.build_and_hang, index_processes.address_of(engine), ready)
+    builder = index_processes.spawn_process(
+        index_processes.build_until_killed, index_processes.get_engine_address(engine), ready
+    )
     assert ready.wait(60)
-    kill(builder)
+    kill_process(builder)
     assert reader.fetch(["doc-0001"])[0].document.title == "generation 1"  # type: ignore[union-attr]
-    with open_engine(engine.address, **index_processes.address_of(engine)[1]) as other:
+    with open_engine(engine.address, **index_processes.get_engine_address(engine)[1]) as other:
         assert other.open_reader("papers").info.epoch == "1"
     index_processes.build_generation(engine, 2)
     assert engine.open_reader("papers").info.epoch == "2"
-    assert leftovers(engine) == []
+    assert list_unused_epochs(engine) == []
 
 
 def test_a_writer_killed_in_the_middle_leaves_an_index_that_works(engine: Engine) -> None:
     index_processes.build_generation(engine, 1)
     ready = multiprocessing.get_context("spawn").Event()
-    writer = index_processes.spawn(index_processes.add_until_killed, index_processes.address_of(engine), ready)
+    writer = index_processes.spawn_process(
+        index_processes.add_until_killed, index_processes.get_engine_address(engine), ready
+    )
     assert ready.wait(60)
-    kill(writer)
-    engine.add_documents("papers", [index_processes.added("after")])
+    kill_process(writer)
+    engine.add_documents("papers", [index_processes.make_added_document("after")])
     reader = engine.open_reader("papers")
-    found = [d.document.id for d in reader.scan()]
-    assert {"added-000000", "added-000003", "after"} <= set(found)
+    ids = [d.document.id for d in reader.scan()]
+    assert {"added-000000", "added-000003", "after"} <= set(ids)
     request = NeighbourhoodRequest({"web graph": 1.0}, {"mail": 1.0}, (), 10_000)
-    around = reader.find_neighbourhood(request).ids
-    assert {name for name in found if name.startswith("added")} == {n for n in around if n.startswith("added")}
-    assert reader.info.documents == len(found)
+    neighbours = reader.find_neighbourhood(request).ids
+    assert {name for name in ids if name.startswith("added")} == {n for n in neighbours if n.startswith("added")}
+    assert reader.info.documents == len(ids)
 
 
-def kill(process: multiprocessing.context.SpawnProcess) -> None:
+def kill_process(process: multiprocessing.context.SpawnProcess) -> None:
     assert process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
     process.join(30)
 
 
-def leftovers(engine: Engine) -> list[str]:
-    """What no epoch in use needs."""
+def list_unused_epochs(engine: Engine) -> list[str]:
+    """Return folders or indexes that belong to no epoch in use."""
     if engine.kind == "tantivy":
         folder = Path(engine.address) / "papers"
         current = (folder / "current").read_text()
@@ -162,7 +170,7 @@ def test_a_build_repeats_exactly(engine: Engine) -> None:
     for _ in range(2):
         index_processes.build_generation(engine, 1)
         found = engine.open_reader("papers").find_neighbourhood(request)
-        answers.append((found.ids, found.rows.tobytes(), found.columns.tobytes(), found.weights.tobytes()))
+        answers.append((found.ids, *(array.tobytes() for array in (found.rows, found.columns, found.weights))))
     assert answers[0] == answers[1]
 
 
@@ -171,6 +179,6 @@ def test_two_indexes_do_not_touch_each_other(engine: Engine) -> None:
     reader = engine.open_reader("papers")
     with engine.start_build("papers-2") as building:
         building.write(make_corpus(3).documents)
-        building.commit(make_corpus(3).model, make_corpus(3).info("papers-2"))
+        building.commit(make_corpus(3).model, make_corpus(3).make_info("papers-2"))
     engine.delete_index("papers-2")
     assert reader.fetch(["doc-0001"])[0] is not None

@@ -1,4 +1,4 @@
-"""What is known of an index, told without its phrase model; the same for both engines."""
+"""Information about an index, read without its phrase model."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ from tests.support import index_processes
 
 
 @pytest.fixture
-def loaded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sizes of the models that were read."""
+def loaded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by the size of each model that is loaded."""
     sizes: list[int] = []
-    read = PhraseModel.from_bytes
+    from_bytes = PhraseModel.from_bytes
 
-    def counted(data: bytes) -> PhraseModel:
+    def record_size(data: bytes) -> PhraseModel:
         sizes.append(len(data))
-        return read(data)
+        return from_bytes(data)
 
-    monkeypatch.setattr(PhraseModel, "from_bytes", counted)
+    monkeypatch.setattr(PhraseModel, "from_bytes", record_size)
     return sizes
 
 
-def test_it_is_what_a_reader_says_at_every_moment(engine: Engine) -> None:
+def test_index_info_equals_that_of_a_reader_after_every_change(engine: Engine) -> None:
     for number in (1, 2):
         index_processes.build_generation(engine, number)
         assert engine.get_info("papers") == engine.open_reader("papers").info
         assert engine.get_info("papers").epoch == str(number)
-        engine.add_documents("papers", [index_processes.added("extra")])
+        engine.add_documents("papers", [index_processes.make_added_document("extra")])
         engine.delete_documents("papers", ["doc-0001"])
         changed = engine.get_info("papers")
         assert changed == engine.open_reader("papers").info and changed.drift > 0
 
 
-def test_no_model_is_loaded_for_it(engine: Engine, loaded: list[int]) -> None:
+def test_index_info_is_read_without_loading_the_model(engine: Engine, loaded_sizes: list[int]) -> None:
     index_processes.build_generation(engine, 1)
-    address, options = index_processes.address_of(engine)
-    loaded.clear()
-    with open_engine(address, **options) as another:
+    address, options = index_processes.get_engine_address(engine)
+    loaded_sizes.clear()
+    with open_engine(address, **options) as second_engine:
         for _ in range(3):
-            assert another.get_info("papers").documents == len(index_processes.IDS)
-        assert loaded == []
-        assert another.open_reader("papers").model.phrases
-    assert len(loaded) == 1
+            assert second_engine.get_info("papers").documents == len(index_processes.DOCUMENT_IDS)
+        assert loaded_sizes == []
+        assert second_engine.open_reader("papers").model.phrases
+    assert len(loaded_sizes) == 1
 
 
-def test_elasticsearch_is_asked_twice_about_an_epoch_and_then_once(elasticsearch_engine: Engine) -> None:
-    address, options = index_processes.address_of(elasticsearch_engine)
+def test_index_info_takes_two_requests_for_a_new_epoch_and_then_one(elasticsearch_engine: Engine) -> None:
+    address, options = index_processes.get_engine_address(elasticsearch_engine)
     requests: list[float] = []
-    with open_engine(address, **options) as another:
-        another.get_version()
-        another.time_requests(requests.append)
+    with open_engine(address, **options) as second_engine:
+        second_engine.get_version()
+        second_engine.time_requests(requests.append)
         for number in (1, 2):
             index_processes.build_generation(elasticsearch_engine, number)
             requests.clear()
-            for asked in (2, 3, 4):
-                assert another.get_info("papers").epoch == str(number)
-                assert len(requests) == asked
+            for request_count in (2, 3, 4):
+                assert second_engine.get_info("papers").epoch == str(number)
+                assert len(requests) == request_count
 
 
 def test_an_index_that_is_not_there_is_unknown(engine: Engine) -> None:

@@ -1,12 +1,16 @@
-"""Documents written while an index is being rebuilt: refused or kept, never lost."""
+"""Documents written while an index is being rebuilt are refused or kept, never lost."""
 
 from __future__ import annotations
 
 import multiprocessing
 import threading
-import uuid
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from typing import TypeVar
 
 import pytest
 
@@ -17,144 +21,145 @@ from indexer.errors import IndexBusy
 from indexer.indexing.build import build_index
 from indexer.indexing.update import add_documents, delete_documents, refresh_index
 from tests.support import index_processes
+from tests.support.engines import make_prefix, open_elasticsearch
+
+MAX_SECONDS = 60
+"""For anything that waits; a test fails then instead of hanging."""
+Result = TypeVar("Result")
 
 
-def documents(first: int, last: int) -> list[Document]:
-    said = "The web graph is crawled. Link analysis ranks the pages of the web graph. "
-    return [Document(f"d{n}", f"Part {n}", said * 2 + f"Topic {n % 3}.") for n in range(first, last)]
+def make_documents(first: int, last: int) -> list[Document]:
+    sentences = "The web graph is crawled. Link analysis ranks the pages of the web graph. "
+    return [Document(f"d{n}", f"Part {n}", sentences * 2 + f"Topic {n % 3}.") for n in range(first, last)]
 
 
 @pytest.fixture
 def other(engine: Engine) -> Iterator[Engine]:
-    """Another process's view of the same engine, one that does not wait long."""
-    address, options = index_processes.address_of(engine)
+    """The engine opened a second time, as by another process that does not wait long for a lock."""
+    address, options = index_processes.get_engine_address(engine)
     impatient = {"lock_timeout": 0.05} if engine.kind == "tantivy" else {}
     with open_engine(address, **options, **impatient) as opened:
         yield opened
 
 
 @contextmanager
-def refreshing(engine: Engine) -> Iterator[None]:
-    """A refresh that has read all its documents and goes on once the block ends."""
-    reached, go = threading.Event(), threading.Event()
-    errors: list[Exception] = []
+def pause_refresh(engine: Engine) -> Iterator[None]:
+    """Run a refresh in a thread, hold it once it has read all documents, and let it end after the block."""
+    collected, resumed = threading.Event(), threading.Event()
 
     def progress(stage: str, done: int, total: int) -> None:
         if stage == "collect" and done == total:
-            reached.set()
-            go.wait(60)
+            collected.set()
+            resumed.wait(MAX_SECONDS)
 
-    def run() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        refresh = pool.submit(refresh_index, engine, "papers", progress, processes=1)
+        refresh.add_done_callback(lambda _: collected.set())
         try:
-            refresh_index(engine, "papers", progress, processes=1)
-        except Exception as error:  # noqa: BLE001 - told by the test
-            errors.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert reached.wait(60)
-    try:
-        yield
-    finally:
-        go.set()
-        thread.join(60)
-    assert not errors, errors
+            assert collected.wait(MAX_SECONDS)
+            if refresh.done():
+                refresh.result()  # raises what ended it
+            yield
+        finally:
+            resumed.set()
+        refresh.result(MAX_SECONDS)
 
 
-def ids(engine: Engine) -> set[str]:
+def retry_while_busy(write: Callable[[], Result]) -> Result:
+    """Call ``write`` until it no longer raises IndexBusy, for a minute at most."""
+    deadline = time.monotonic() + MAX_SECONDS
+    while True:
+        try:
+            return write()
+        except IndexBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def list_ids(engine: Engine) -> set[str]:
     return {analysed.document.id for analysed in engine.open_reader("papers").scan()}
 
 
 def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine, other: Engine) -> None:
-    build_index(documents(0, 12), engine, "papers", processes=1)
-    add_documents(documents(12, 13), other, "papers")
-    with refreshing(engine):
+    build_index(make_documents(0, 12), engine, "papers", processes=1)
+    add_documents(make_documents(12, 13), other, "papers")
+    with pause_refresh(engine):
         with pytest.raises(IndexBusy) as busy:
-            add_documents(documents(13, 14), other, "papers")
+            add_documents(make_documents(13, 14), other, "papers")
         assert busy.value.retryable and busy.value.status == 409
         with pytest.raises(IndexBusy):
             delete_documents(other, "papers", ["d1"])
-        assert len(ids(other)) == 13, "reading goes on"
-    assert ids(other) == {f"d{n}" for n in range(13)}
-    assert add_documents(documents(13, 14), other, "papers") == 1
+        assert len(list_ids(other)) == 13, "reading goes on"
+    assert list_ids(other) == {f"d{n}" for n in range(13)}
+    assert add_documents(make_documents(13, 14), other, "papers") == 1
     assert delete_documents(other, "papers", ["d1"]) == 1
-    assert ids(engine) == {f"d{n}" for n in range(14)} - {"d1"}
+    assert list_ids(engine) == {f"d{n}" for n in range(14)} - {"d1"}
 
 
-def test_whatever_was_taken_in_is_there_after_refreshes(engine: Engine, other: Engine) -> None:
-    build_index(documents(0, 12), engine, "papers", processes=1)
-    taken: set[str] = set()
-    stop = threading.Event()
+def test_documents_accepted_during_refreshes_are_in_the_new_epoch(engine: Engine, other: Engine) -> None:
+    build_index(make_documents(0, 12), engine, "papers", processes=1)
+    accepted: list[str] = []
+    stopped = threading.Event()
 
-    def add() -> None:
-        number = 100
-        while not stop.is_set():
-            try:
-                add_documents(documents(number, number + 1), other, "papers")
-            except IndexBusy:
-                continue
-            taken.add(f"d{number}")
-            number += 1
+    def add_until_stopped() -> None:
+        for number in count(100):
+            if stopped.is_set():
+                return
+            retry_while_busy(partial(add_documents, make_documents(number, number + 1), other, "papers"))
+            accepted.append(f"d{number}")
 
-    adding = threading.Thread(target=add)
-    adding.start()
-    for _ in range(3):
-        wanted = len(taken) + 1
-        while len(taken) < wanted:
-            stop.wait(0.01)
-        refreshed = False
-        while not refreshed:
-            try:
-                refresh_index(engine, "papers", processes=1)
-                refreshed = True
-            except IndexBusy:  # the adding thread has its turn on the embedded engine
-                continue
-    stop.set()
-    adding.join(60)
-    assert taken <= ids(engine)
+    with ThreadPoolExecutor(1) as pool:
+        adding = pool.submit(add_until_stopped)
+        try:
+            for _ in range(3):
+                wait_for_another(accepted, adding)
+                retry_while_busy(lambda: refresh_index(engine, "papers", processes=1))
+        finally:
+            stopped.set()
+        adding.result(MAX_SECONDS)
+    assert set(accepted) <= list_ids(engine)
 
 
-def test_a_build_given_up_lets_writers_in_again(engine: Engine, other: Engine) -> None:
-    build_index(documents(0, 12), engine, "papers", processes=1)
+def wait_for_another(accepted: Sequence[str], adding: Future[None]) -> None:
+    """Wait until one more document was accepted; raise what ended the thread that adds them, if it ended."""
+    count_before, deadline = len(accepted), time.monotonic() + MAX_SECONDS
+    while len(accepted) == count_before:
+        if adding.done():
+            adding.result()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_an_aborted_build_admits_writers_again(engine: Engine, other: Engine) -> None:
+    build_index(make_documents(0, 12), engine, "papers", processes=1)
     with engine.start_build("papers"), pytest.raises(IndexBusy):
-        add_documents(documents(12, 13), other, "papers")
-    assert add_documents(documents(12, 13), other, "papers") == 1
+        add_documents(make_documents(12, 13), other, "papers")
+    assert add_documents(make_documents(12, 13), other, "papers") == 1
 
 
-def test_a_dead_builder_is_noticed_and_cannot_commit_any_more(elasticsearch_url: str) -> None:
-    options = {"prefix": f"test-{uuid.uuid4().hex[:12]}-", "build_lease": 1.0}
-    with open_engine(elasticsearch_url, **options) as engine:
-        build_index(documents(0, 12), engine, "papers", processes=1)
+def test_a_builder_without_heartbeat_loses_its_lock_and_cannot_commit(elasticsearch_url: str) -> None:
+    with open_elasticsearch(elasticsearch_url, build_lease=1.0) as engine:
+        build_index(make_documents(0, 12), engine, "papers", processes=1)
         reader = engine.open_reader("papers")
         build = engine.start_build("papers")
-        build._hold.end()  # type: ignore[attr-defined]  # as if its process had stopped
-        done = False
-        while not done:
-            try:
-                done = add_documents(documents(12, 13), engine, "papers") == 1
-            except IndexBusy:
-                threading.Event().wait(0.05)
+        build._lock.stop_heartbeat()  # type: ignore[attr-defined]  # as if its process had stopped
+        assert retry_while_busy(lambda: add_documents(make_documents(12, 13), engine, "papers")) == 1
         with pytest.raises(IndexBusy):
             build.commit(reader.model, reader.info)
         build.abort()
-        assert "d12" in ids(engine)
-        engine.delete_index("papers")
+        assert "d12" in list_ids(engine)
 
 
 def test_a_killed_builder_does_not_lock_the_index(elasticsearch_url: str) -> None:
-    options = {"prefix": f"test-{uuid.uuid4().hex[:12]}-", "build_lease": 1.0}
-    with open_engine(elasticsearch_url, **options) as engine:
+    options = {"prefix": make_prefix(), "build_lease": 1.0}
+    with open_elasticsearch(elasticsearch_url, **options) as engine:
         index_processes.build_generation(engine, 1)
         ready = multiprocessing.get_context("spawn").Event()
-        builder = index_processes.spawn(index_processes.build_and_hang, (elasticsearch_url, options), ready)
-        assert ready.wait(60)
+        builder = index_processes.spawn_process(index_processes.build_until_killed, (elasticsearch_url, options), ready)
+        assert ready.wait(MAX_SECONDS)
         builder.kill()
-        builder.join(30)
-        written = 0
-        while not written:
-            try:
-                written = engine.add_documents("papers", [index_processes.added("taken")])
-            except IndexBusy:
-                threading.Event().wait(0.05)
-        assert engine.open_reader("papers").fetch(["taken"])[0] is not None
-        engine.delete_index("papers")
+        builder.join(MAX_SECONDS)
+        document = index_processes.make_added_document("accepted")
+        retry_while_busy(lambda: engine.add_documents("papers", [document]))
+        assert engine.open_reader("papers").fetch(["accepted"])[0] is not None

@@ -1,4 +1,4 @@
-"""Frequent patterns: counts are right whatever the text."""
+"""Frequent patterns are counted right whatever the text."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LEMMAS = Lemmatizer("en")
 TEXTS = st.lists(st.text(alphabet="abc .", max_size=40), max_size=12)
 
 
-def coded(texts: list[str]) -> EncodedCorpus:
+def encode_texts(texts: list[str]) -> EncodedCorpus:
     return encode_corpus([Document(str(i), text=text) for i, text in enumerate(texts)], LEMMAS)
 
 
-def mined(corpus: EncodedCorpus, support: int) -> FrequentPatterns:
+def mine_patterns(corpus: EncodedCorpus, support: int) -> FrequentPatterns:
     return find_frequent_patterns(corpus.lemma_ids, corpus.marks, len(corpus.lemmas), support)
 
 
-def naive(texts: list[str], support: int) -> dict[str, int]:
+def count_naively(texts: list[str], support: int) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for text in texts:
         for line in lemmatize_text(text, LEMMAS).split("\n"):
@@ -38,60 +38,60 @@ def naive(texts: list[str], support: int) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count >= support}
 
 
-def words_of(found: FrequentPatterns, row: int) -> list[int]:
+def get_pattern_words(patterns: FrequentPatterns, row: int) -> list[int]:
     words: list[int] = []
     while row >= 0:
         last = row
-        while found.suffix[last] >= 0:
-            last = found.suffix[last]
+        while patterns.suffix[last] >= 0:
+            last = patterns.suffix[last]
         words.insert(0, last)
-        row = found.prefix[row]
+        row = patterns.prefix[row]
     return words
 
 
-def spelled(corpus: EncodedCorpus, found: FrequentPatterns) -> dict[str, int]:
+def count_by_name(corpus: EncodedCorpus, patterns: FrequentPatterns) -> dict[str, int]:
     names = {}
-    for n in range(2, len(found.level_starts)):
-        rows = np.arange(found.level_starts[n - 1], found.level_starts[n])
+    for n in range(2, len(patterns.level_starts)):
+        rows = np.arange(patterns.level_starts[n - 1], patterns.level_starts[n])
         for row in rows.tolist():
-            names[" ".join(corpus.lemmas[w] for w in words_of(found, row))] = int(found.count[row])
+            names[" ".join(corpus.lemmas[w] for w in get_pattern_words(patterns, row))] = int(patterns.count[row])
     return names
 
 
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, st.integers(1, 4))
 def test_counts_equal_a_naive_counter(texts: list[str], support: int) -> None:
-    corpus = coded(texts)
-    assert spelled(corpus, mined(corpus, support)) == naive(texts, support)
+    corpus = encode_texts(texts)
+    assert count_by_name(corpus, mine_patterns(corpus, support)) == count_naively(texts, support)
 
 
 @settings(deadline=None)
 @given(TEXTS)
 def test_counting_in_parts_changes_nothing(texts: list[str]) -> None:
-    corpus = coded(texts)
-    whole = spelled(corpus, mined(corpus, 2))
+    corpus = encode_texts(texts)
+    whole = count_by_name(corpus, mine_patterns(corpus, 2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patterns_module, "_PARTITION_SIZE", 3)
-        assert spelled(corpus, mined(corpus, 2)) == whole
+        assert count_by_name(corpus, mine_patterns(corpus, 2)) == whole
 
 
 def test_no_pattern_crosses_a_boundary() -> None:
-    corpus = coded(["red car. blue boat"] * 5)
-    assert set(spelled(corpus, mined(corpus, 2))) == {"red car", "blue boat"}
+    corpus = encode_texts(["red car. blue boat"] * 5)
+    assert set(count_by_name(corpus, mine_patterns(corpus, 2))) == {"red car", "blue boat"}
 
 
-def test_a_hyphen_joins() -> None:
-    corpus = coded(["multi-task learning", "multi task learning"])
-    assert spelled(corpus, mined(corpus, 2))["multi task learn"] == 2
+def test_a_hyphenated_pattern_equals_the_spaced_one() -> None:
+    corpus = encode_texts(["multi-task learning", "multi task learning"])
+    assert count_by_name(corpus, mine_patterns(corpus, 2))["multi task learn"] == 2
 
 
 def test_prefixes_and_suffixes_are_shorter_patterns() -> None:
-    corpus = coded(["a b c d"] * 3)
-    found = mined(corpus, 2)
-    last = found.level_starts[-1] - 1
-    for row in range(int(found.level_starts[1]), int(last) + 1):
-        assert found.count[found.prefix[row]] >= found.count[row]
-        assert found.count[found.suffix[row]] >= found.count[row]
+    corpus = encode_texts(["a b c d"] * 3)
+    patterns = mine_patterns(corpus, 2)
+    last = patterns.level_starts[-1] - 1
+    for row in range(int(patterns.level_starts[1]), int(last) + 1):
+        assert patterns.count[patterns.prefix[row]] >= patterns.count[row]
+        assert patterns.count[patterns.suffix[row]] >= patterns.count[row]
 
 
 def test_support_is_ten_and_less_in_a_small_corpus() -> None:
@@ -102,4 +102,4 @@ def test_support_is_ten_and_less_in_a_small_corpus() -> None:
 
 
 def test_an_empty_corpus_has_no_patterns() -> None:
-    assert spelled(coded([]), mined(coded([]), 1)) == {}
+    assert count_by_name(encode_texts([]), mine_patterns(encode_texts([]), 1)) == {}

@@ -1,4 +1,4 @@
-"""Our BM25 against a real Elasticsearch, and against itself."""
+"""BM25 weights, compared with those of a real Elasticsearch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from indexer.model.bm25 import Bm25Scorer, quantise_length, split_phrase_words
-from tests.support.corpora.engine_corpus import Corpus, make_corpus
+from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def client(elasticsearch_url: str) -> Iterator[Elasticsearch]:
         yield client
 
 
-def literal_byte(length: int) -> int:
-    """Lucene's SmallFloat.intToByte4 and back, written out bit by bit."""
+def round_length_literally(length: int) -> int:
+    """Apply Lucene's SmallFloat.intToByte4 and its inverse, bit by bit."""
     if length < 24:
         return length
     rest = length - 24
@@ -29,7 +29,7 @@ def literal_byte(length: int) -> int:
 
 def test_a_length_is_rounded_down_to_four_significant_bits() -> None:
     lengths = np.arange(70_000)
-    np.testing.assert_array_equal(quantise_length(lengths), [literal_byte(int(length)) for length in lengths])
+    np.testing.assert_array_equal(quantise_length(lengths), [round_length_literally(int(length)) for length in lengths])
     assert quantise_length([39, 40, 41, 42, 1000, 2**31 - 1]).tolist() == [39, 40, 40, 42, 984, 2013265944]
 
 
@@ -39,8 +39,8 @@ def test_the_words_of_a_pair_are_those_of_both_members() -> None:
 
 def test_a_phrase_with_a_repeated_word_counts_it_twice() -> None:
     corpus = make_corpus(20)
-    weigher, tokens = Bm25Scorer(corpus.model), corpus.documents[0].tokens.split()
-    once, twice = weigher.score_phrases(tokens, [tokens[0], f"{tokens[0]} {tokens[0]}"])
+    scorer, tokens = Bm25Scorer(corpus.model), corpus.documents[0].tokens.split()
+    once, twice = scorer.score_phrases(tokens, [tokens[0], f"{tokens[0]} {tokens[0]}"])
     assert twice == pytest.approx(2 * once)
 
 
@@ -61,7 +61,7 @@ def test_weights_equal_those_elasticsearch_explains(client: Elasticsearch, shard
     assert compared > 300
 
 
-def compare_explanations(client: Elasticsearch, name: str, corpus: Corpus, phrase: str) -> int:
+def compare_explanations(client: Elasticsearch, name: str, corpus: AnalysedCorpus, phrase: str) -> int:
     answer = client.search(
         index=name,
         query={"match": {"tokens": " ".join(split_phrase_words(phrase))}},
@@ -69,7 +69,7 @@ def compare_explanations(client: Elasticsearch, name: str, corpus: Corpus, phras
         size=100,
         search_type="dfs_query_then_fetch",
     )
-    documents = corpus.by_id()
+    documents = corpus.documents_by_id()
     for hit in answer["hits"]["hits"]:
         ours = Bm25Scorer(corpus.model).score_phrases(documents[hit["_id"]].tokens.split(), [phrase])[0]
         assert hit["_explanation"]["value"] == pytest.approx(ours, rel=1e-5)

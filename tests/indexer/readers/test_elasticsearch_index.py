@@ -40,7 +40,7 @@ def test_every_document_is_read_once_under_its_own_id(source: str) -> None:
     assert [(r.source.rpartition("/")[2], r.reason) for r in rejects.examples] == [("s07", "no text")]
 
 
-def test_what_is_written_while_it_is_read_is_not_seen(source: str, elasticsearch_url: str) -> None:
+def test_documents_written_during_the_read_are_not_seen(source: str, elasticsearch_url: str) -> None:
     documents = reader.read_elasticsearch_index(source, Rejects(), MAPS)
     first = next(documents)
     with Elasticsearch(elasticsearch_url) as client:
@@ -58,7 +58,7 @@ def test_the_source_is_left_as_it_was(source: str, elasticsearch_url: str) -> No
     assert after == before
 
 
-def test_a_source_that_is_not_there_is_told(elasticsearch_url: str) -> None:
+def test_a_missing_source_is_reported(elasticsearch_url: str) -> None:
     with pytest.raises(BadInput, match="has no index 'nowhere'"):
         list(reader.read_elasticsearch_index(f"{elasticsearch_url}/nowhere", Rejects()))
     with pytest.raises(EngineUnavailable, match="does not answer"):
@@ -66,6 +66,6 @@ def test_a_source_that_is_not_there_is_told(elasticsearch_url: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["news", "http://host:9200", "http://host:9200/", "ftp://host/news"])
-def test_what_names_no_index_names_the_fix(written: str) -> None:
+def test_a_url_without_an_index_is_refused_with_a_fix(written: str) -> None:
     with pytest.raises(BadParameter, match="write http://HOST:9200/INDEX"):
         reader.split_index_url(written)

@@ -1,4 +1,4 @@
-"""Readers: every way in gives the same documents, and a bad record never stops the rest."""
+"""Readers: every format gives the same documents, and a bad record never stops the rest."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from indexer.readers.byte_streams import read_bounded_lines
 from indexer.readers.markup import parse_html, parse_markdown, parse_plain_text
 
 
-def read(path: Path, maps: Sequence[str] = (), max_bytes: int = 10_000) -> tuple[list[Document], list[tuple[int, str]]]:
+def read_file(
+    path: Path, maps: Sequence[str] = (), max_bytes: int = 10_000
+) -> tuple[list[Document], list[tuple[int, str]]]:
     rejects = Rejects()
-    found = list(read_documents([str(path)], rejects, FieldMap.parse(maps), max_bytes))
-    return found, [(reject.line, reject.reason) for reject in rejects.examples]
+    documents = list(read_documents([str(path)], rejects, FieldMap.parse(maps), max_bytes))
+    return documents, [(reject.line, reject.reason) for reject in rejects.examples]
 
 
-def json_lines(path: Path, *records: Any) -> Path:
+def write_json_lines(path: Path, *records: Any) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
@@ -41,9 +43,9 @@ def test_json_lines_fill_every_field_and_keep_the_rest_as_extra(tmp_path: Path) 
         "acl": ["staff"],
         "pages": 12,
     }
-    found, rejected = read(json_lines(tmp_path / "a.jsonl", record))
+    documents, rejected = read_file(write_json_lines(tmp_path / "a.jsonl", record))
     assert rejected == []
-    assert found == [
+    assert documents == [
         Document(
             id="7",
             title="On bees",
@@ -58,16 +60,16 @@ def test_json_lines_fill_every_field_and_keep_the_rest_as_extra(tmp_path: Path) 
 
 
 def test_gzipped_lines_and_csv_and_tsv_give_the_same_documents(tmp_path: Path) -> None:
-    plain = json_lines(tmp_path / "a.jsonl", {"id": "1", "title": "t", "text": 'says "hi",\nthen leaves'})
+    plain = write_json_lines(tmp_path / "a.jsonl", {"id": "1", "title": "t", "text": 'says "hi",\nthen leaves'})
     zipped = tmp_path / "a.jsonl.gz"
     zipped.write_bytes(gzip.compress(plain.read_bytes()))
     comma = tmp_path / "a.csv"
     comma.write_text('\ufeffid,title,text\n1,t,"says ""hi"",\nthen leaves"\n')
     tab = tmp_path / "a.tsv"
     tab.write_text('id\ttitle\ttext\n1\tt\t"says ""hi"",\nthen leaves"\n')
-    expected = read(plain)
+    expected = read_file(plain)
     assert expected[1] == []
-    assert [read(path) for path in (zipped, comma, tab)] == [expected] * 3
+    assert [read_file(path) for path in (zipped, comma, tab)] == [expected] * 3
 
 
 def test_standard_input_is_read_as_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,11 +88,11 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
     (tmp_path / "a.md").write_text("# The A page\n\nRead [this](https://x.example).\n```\ncode\n```\n")
     (tmp_path / "c.txt").write_text("plain")
     (tmp_path / "d.bin").write_text("unread")
-    found, rejected = read(tmp_path)
+    documents, rejected = read_file(tmp_path)
     assert rejected == []
-    assert [(d.id, d.title) for d in found] == [("a.md", "The A page"), ("c.txt", ""), ("sub/b.html", "B page")]
-    assert found[2].text == "Some bold words"
-    assert "code" not in found[0].text and "Read this." in found[0].text
+    assert [(d.id, d.title) for d in documents] == [("a.md", "The A page"), ("c.txt", ""), ("sub/b.html", "B page")]
+    assert documents[2].text == "Some bold words"
+    assert "code" not in documents[0].text and "Read this." in documents[0].text
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
         (b'{"id": "x", "text": "fine", "date": "soon"}', "date"),
         (b'{"id": "x", "text": "fine", "acl": {"a": 1}}', "acl"),
         (b'{"id": "x", "text": "fine", "facets": [1]}', "facets"),
-        (b'{"id": "first", "text": "again"}', "came before"),
+        (b'{"id": "first", "text": "again"}', "is a duplicate"),
         (b'{"id": "' + b"i" * 600 + b'", "text": "fine"}', "longer than 512"),
         (b'{"id": "x", "text": "' + b"long " * 3000 + b'"}', "max_document_bytes"),
         (b'{"id": "x", "text": "' + b"long " * 30000 + b'"}', "more than 80,000 bytes"),
@@ -118,8 +120,8 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
 def test_a_bad_record_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path, line: bytes, reason: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"id": "first", "text": "one"}\n' + line + b'\n\n{"id": "last", "text": "two"}')
-    found, rejected = read(path)
-    ids = [d.id for d in found]
+    documents, rejected = read_file(path)
+    ids = [d.id for d in documents]
     assert (ids[0], ids[-1]) == ("first", "last")
     if reason:
         assert len(ids) == 2
@@ -129,86 +131,86 @@ def test_a_bad_record_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: P
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (b"2,only two", "broken row: 2 cells where the header has 3"),
+        (b"2,only two", "malformed row: 2 cells where the header has 3"),
         (b'2,t,"quoted"after', "broken row"),
         (b"2,t,\xff\xfe", "not valid UTF-8"),
         (b"2,t,", "the text is empty"),
-        (b"2,t," + b"x" * 20_000, "broken row: field larger"),
+        (b"2,t," + b"x" * 20_000, "malformed row: field larger"),
         (b"2,t,a\0b", "NUL"),
     ],
 )
 def test_a_bad_row_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path, row: bytes, reason: str) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'id,title,text\n1,t,"two\nlines"\n' + row + b"\n3,t,last\n")
-    found, rejected = read(path)
-    assert [d.id for d in found] == ["1", "3"]
+    documents, rejected = read_file(path)
+    assert [d.id for d in documents] == ["1", "3"]
     assert [(number, reason in why) for number, why in rejected] == [(4, True)]
 
 
 def test_an_unbalanced_quote_costs_at_most_the_largest_document(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('id,text\n1,"never closed\n' + "".join(f"{i},fine words here\n" for i in range(2, 5000)))
-    found, rejected = read(path, max_bytes=2000)
+    documents, rejected = read_file(path, max_bytes=2000)
     assert len(rejected) >= 1
-    assert len(found) > 4500
+    assert len(documents) > 4500
 
 
 def test_a_broken_gzip_keeps_what_came_before_and_says_so(tmp_path: Path) -> None:
     lines = b"".join(json.dumps({"text": f"words {i} " + str(i**50)}).encode() + b"\n" for i in range(3000))
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(lines)[:-2000])
-    found, rejected = read(path)
-    assert 0 < len(found) < 3000
+    documents, rejected = read_file(path)
+    assert 0 < len(documents) < 3000
     assert "gzip" in rejected[0][1]
 
 
 def test_fields_can_be_mapped_from_other_names_and_nested_ones(tmp_path: Path) -> None:
     record = {"meta": {"headline": "T"}, "body": "B", "category": "x; y", "date": "whenever"}
-    path = json_lines(tmp_path / "a.jsonl", record)
-    found, rejected = read(path, ["title=meta.headline", "text=body", "facets.topic=category", "date="])
+    path = write_json_lines(tmp_path / "a.jsonl", record)
+    documents, rejected = read_file(path, ["title=meta.headline", "text=body", "facets.topic=category", "date="])
     assert rejected == []
-    document = found[0]
+    document = documents[0]
     assert (document.title, document.text, document.date) == ("T", "B", None)
     assert document.facets == {"topic": ("x", "y")}
 
 
-@pytest.mark.parametrize("written", ["title", "colour=red", "facets.=x"])
-def test_a_map_that_cannot_be_read_names_the_fix(written: str) -> None:
+@pytest.mark.parametrize("option", ["title", "colour=red", "facets.=x"])
+def test_a_bad_field_map_is_refused_with_a_fix(option: str) -> None:
     with pytest.raises(BadParameter, match="write FIELD=NAME"):
-        FieldMap.parse([written])
+        FieldMap.parse([option])
 
 
-def test_what_cannot_be_read_at_all_is_told_before_the_first_document(tmp_path: Path) -> None:
-    good = json_lines(tmp_path / "a.jsonl", {"text": "one"})
+def test_unreadable_input_is_reported_before_the_first_document(tmp_path: Path) -> None:
+    good = write_json_lines(tmp_path / "a.jsonl", {"text": "one"})
     with pytest.raises(BadInput, match="no such file"):
         read_documents([str(good), str(tmp_path / "gone.jsonl")], Rejects())
     (tmp_path / "a.xlsx").write_text("")
-    with pytest.raises(BadInput, match="cannot tell what"):
+    with pytest.raises(BadInput, match="unknown file type"):
         read_documents([str(tmp_path / "a.xlsx")], Rejects())
     (tmp_path / "b.csv").write_text("id,body\n1,x\n")
     with pytest.raises(BadInput, match=r"no column 'text' .*--map text=COLUMN"):
-        read(tmp_path / "b.csv")
+        read_file(tmp_path / "b.csv")
     (tmp_path / "c.json").write_text('[{"text": "x"}]')
     with pytest.raises(BadInput, match="jq -c"):
-        read(tmp_path / "c.json")
+        read_file(tmp_path / "c.json")
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"has no \.txt"):
-        read(tmp_path / "empty")
+        read_file(tmp_path / "empty")
 
 
 def test_rejects_are_written_to_their_file(tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "a.jsonl", {"id": "x"}, {"text": "fine"})
+    path = write_json_lines(tmp_path / "a.jsonl", {"id": "x"}, {"text": "fine"})
     with Rejects(tmp_path / "rejects.jsonl") as rejects:
         assert len(list(read_documents([str(path)], rejects))) == 1
-    kept = [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
-    assert kept == [{"source": str(path), "line": 1, "reason": "no text"}]
+    saved = [json.loads(line) for line in (tmp_path / "rejects.jsonl").read_text().splitlines()]
+    assert saved == [{"source": str(path), "line": 1, "reason": "no text"}]
     with Rejects(tmp_path / "rejects.jsonl"):
         pass
     assert not (tmp_path / "rejects.jsonl").exists()
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("value", "expected"),
     [
         ("2006", "2006-01-01"),
         (2006, "2006-01-01"),
@@ -222,17 +224,17 @@ def test_rejects_are_written_to_their_file(tmp_path: Path) -> None:
         ("1146650400000", "2006-05-03T10:00:00"),
     ],
 )
-def test_dates_are_kept_as_days_or_utc_times(given: object, kept: str) -> None:
-    assert normalize_date(given) == kept
+def test_dates_are_normalized_to_days_or_utc_times(value: object, expected: str) -> None:
+    assert normalize_date(value) == expected
 
 
-@pytest.mark.parametrize("given", ["", "soon", "2006-13", "2006-02-30", True, [], 10**30, "NaN"])
-def test_what_is_no_date_is_refused(given: object) -> None:
+@pytest.mark.parametrize("value", ["", "soon", "2006-13", "2006-02-30", True, [], 10**30, "NaN"])
+def test_a_bad_date_is_refused(value: object) -> None:
     with pytest.raises(ValueError):
-        normalize_date(given)
+        normalize_date(value)
 
 
-def test_a_long_line_is_never_held_whole() -> None:
+def test_an_overlong_line_is_never_held_in_memory() -> None:
     class Counting(io.BytesIO):
         longest = 0
 
@@ -265,7 +267,7 @@ def test_markdown_loses_its_marks_but_not_its_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "title", "text"),
+    ("content", "title", "text"),
     [
         ("On bees\n\nBees dance.\n", "On bees", "Bees dance."),
         ("Bees dance.\nThey do.\n", "", "Bees dance.\nThey do.\n"),
@@ -273,5 +275,5 @@ def test_markdown_loses_its_marks_but_not_its_words() -> None:
         (f"{'Bees ' * 40}\n\nDance.", "", f"{'Bees ' * 40}\n\nDance."),
     ],
 )
-def test_a_short_line_that_stands_alone_is_the_title_of_a_plain_text(written: str, title: str, text: str) -> None:
-    assert parse_plain_text(written) == (title, text)
+def test_a_short_line_that_stands_alone_is_the_title_of_a_plain_text(content: str, title: str, text: str) -> None:
+    assert parse_plain_text(content) == (title, text)

@@ -1,4 +1,4 @@
-"""Garbage is collected after a comparison, not during it."""
+"""Garbage collection is off inside a block, and on again after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from indexer.runtime.memory import gc_paused
 
 
-def test_collection_is_off_meanwhile_and_on_again_whatever_happens() -> None:
+def test_garbage_collection_is_off_inside_the_block_and_on_again_after_an_error() -> None:
     assert gc.isenabled()
     with pytest.raises(KeyError), gc_paused():
         assert not gc.isenabled()
@@ -17,7 +17,7 @@ def test_collection_is_off_meanwhile_and_on_again_whatever_happens() -> None:
     assert gc.isenabled()
 
 
-def test_who_found_it_off_leaves_it_to_whoever_turned_it_off() -> None:
+def test_an_inner_block_leaves_garbage_collection_off() -> None:
     with gc_paused():
         with gc_paused():
             pass

@@ -1,4 +1,4 @@
-"""Work shared between processes: in order, and ended with its owner."""
+"""Work shared between processes: results in order, and no process outlives its owner."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ for _, process in map_in_order(work, iter(range(1_000_000)), 2):
 """
 
 
-def test_what_is_made_of_the_parts_comes_in_their_order() -> None:
-    def later(part: int) -> int:
+def test_results_come_in_the_order_of_the_parts() -> None:
+    def square_slowly(part: int) -> int:
         time.sleep(0.02 * (part % 3 == 0))
         return part * part
 
-    assert list(map_in_order(later, iter(range(20)), 3)) == [(part, part * part) for part in range(20)]
+    assert list(map_in_order(square_slowly, iter(range(20)), 3)) == [(part, part * part) for part in range(20)]
 
 
 def test_a_single_part_stays_in_its_process() -> None:
@@ -38,8 +38,8 @@ def test_a_single_part_stays_in_its_process() -> None:
 def test_processes_end_when_their_owner_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout
-        helpers: set[str] = set()
-        while len(helpers) < 2:
-            helpers.add(owner.stdout.readline())
+        process_ids: set[str] = set()
+        while len(process_ids) < 2:
+            process_ids.add(owner.stdout.readline())
         os.kill(owner.pid, signal.SIGKILL)
-        owner.communicate(timeout=60)  # the end of what they all may write to: each of them has ended
+        owner.communicate(timeout=60)  # ends when every process that may write to the pipe has ended

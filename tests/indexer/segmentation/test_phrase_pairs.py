@@ -1,4 +1,4 @@
-"""Pairs: phrases that keep close company."""
+"""Phrase pairs: phrases that occur close together."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from indexer.segmentation.phrase_set import PhraseSet
 from indexer.text.phrase_search import PAIR_WINDOW
 
 SEGMENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 3)), max_size=60).map(
-    lambda found: sorted({(d, at): p for d, at, p in found}.items())
+    lambda segments: sorted({(d, at): p for d, at, p in segments}.items())
 )
 
 
-def naive(segments: list[tuple[tuple[int, int], int]]) -> set[tuple[int, int, int, int]]:
-    places: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+def find_pairs_naively(segments: list[tuple[tuple[int, int], int]]) -> set[tuple[int, int, int, int]]:
+    positions: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for (document, at), phrase in segments:
-        places[(document, phrase)].append(at)
-    found = set()
-    for (document, one), these in places.items():
-        for (same, other), those in places.items():
-            if same == document and one < other:
+        positions[(document, phrase)].append(at)
+    pairs = set()
+    for (document, first), first_positions in positions.items():
+        for (second_document, second), second_positions in positions.items():
+            if second_document == document and first < second:
                 near = [
                     sum(any(abs(i - j) <= PAIR_WINDOW for j in b) for i in a)
-                    for a, b in ((these, those), (those, these))
+                    for a, b in ((first_positions, second_positions), (second_positions, first_positions))
                 ]
                 if min(near) > MAX_CHANCE_MEETINGS:
-                    found.add((document, one, other, min(near)))
-    return found
+                    pairs.add((document, first, second, min(near)))
+    return pairs
 
 
 @settings(deadline=None)
@@ -42,10 +42,10 @@ def test_pairs_equal_a_naive_count(segments: list[tuple[tuple[int, int], int]]) 
     position = np.array([at + 100 * d for (d, at), _ in segments], dtype=np.int64)
     phrase = np.array([p for _, p in segments], dtype=np.int32)
     columns = find_close_pairs(document, position, phrase)
-    assert set(zip(*(column.tolist() for column in columns), strict=True)) == naive(segments)
+    assert set(zip(*(column.tolist() for column in columns), strict=True)) == find_pairs_naively(segments)
 
 
-def test_three_meetings_are_not_enough() -> None:
+def test_three_cooccurrences_do_not_make_a_pair() -> None:
     phrase = np.array([0, 1] * 3, dtype=np.int32)
     assert len(find_close_pairs(np.zeros(6, dtype=np.int64), np.arange(6), phrase)[0]) == 0
     phrase = np.array([0, 1] * 4, dtype=np.int32)
@@ -57,9 +57,9 @@ def test_three_meetings_are_not_enough() -> None:
     ]
 
 
-def test_only_words_by_themselves_of_many_documents_are_frequent() -> None:
-    some = np.zeros(4)
-    phrases = PhraseSet(np.array([0, 1, 3, 4, 5]), np.array([0, 0, 0, 1, 2], np.int32), some, some, some > 0)
+def test_only_single_words_of_many_documents_are_frequent() -> None:
+    zeros = np.zeros(4)
+    phrases = PhraseSet(np.array([0, 1, 3, 4, 5]), np.array([0, 0, 0, 1, 2], np.int32), zeros, zeros, zeros > 0)
     frequency = np.array([60, 50, FREQUENT_WORD_DOCUMENTS], np.int32)
     assert find_frequent_words(phrases, frequency, 1000).tolist() == [True, False, False, False]
     assert find_frequent_words(phrases, frequency, 100).tolist() == [True, False, True, False]

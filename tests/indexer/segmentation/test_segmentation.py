@@ -1,4 +1,4 @@
-"""Segmentation: the best one, covering every token once."""
+"""Segmentation of a text into phrases: the best one, covering every token once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATCHES = st.sets(st.tuples(st.integers(0, LENGTH - 2), st.integers(2, 5)), max_
 )
 
 
-def arrays(matches: list[tuple[int, int]], seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def make_match_arrays(matches: list[tuple[int, int]], seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
     gain = np.random.default_rng(seed).integers(1, 9, len(matches)) / 8
     at = np.array([at for at, _ in matches], dtype=np.int64)
     return at, np.array([n for _, n in matches], dtype=np.int64), gain
@@ -28,8 +28,8 @@ def arrays(matches: list[tuple[int, int]], seed: int) -> tuple[np.ndarray, np.nd
 
 @settings(deadline=None)
 @given(MATCHES, st.integers(0, 99))
-def test_no_segmentation_is_better(matches: list[tuple[int, int]], seed: int) -> None:
-    at, length, gain = arrays(matches, seed)
+def test_the_segmentation_found_is_optimal(matches: list[tuple[int, int]], seed: int) -> None:
+    at, length, gain = make_match_arrays(matches, seed)
     value = {match: gain[i] for i, match in enumerate(matches)}
 
     @cache
@@ -45,7 +45,7 @@ def test_no_segmentation_is_better(matches: list[tuple[int, int]], seed: int) ->
 @settings(deadline=None)
 @given(MATCHES, st.integers(0, 99))
 def test_chosen_segments_never_overlap(matches: list[tuple[int, int]], seed: int) -> None:
-    at, length, gain = arrays(matches, seed)
+    at, length, gain = make_match_arrays(matches, seed)
     covered = np.zeros(LENGTH, dtype=int)
     for start, n in zip(at[chosen := find_best_segmentation(LENGTH, at, length, gain)], length[chosen], strict=True):
         covered[start : start + n] += 1
@@ -55,9 +55,9 @@ def test_chosen_segments_never_overlap(matches: list[tuple[int, int]], seed: int
 @settings(deadline=None)
 @given(MATCHES, st.integers(0, 99))
 def test_an_occurrence_is_uncut_when_no_segment_crosses_its_ends(matches: list[tuple[int, int]], seed: int) -> None:
-    at, length, gain = arrays(matches, seed)
+    at, length, gain = make_match_arrays(matches, seed)
     chosen = find_best_segmentation(LENGTH, at, length, gain)
-    segments = [match for match, taken in zip(matches, chosen, strict=True) if taken]
+    segments = [match for match, is_chosen in zip(matches, chosen, strict=True) if is_chosen]
     expected = [
         all(start + n <= begin or begin + size <= start or (begin <= start and start + n <= begin + size)
             for start, n in segments)
@@ -67,14 +67,14 @@ def test_an_occurrence_is_uncut_when_no_segment_crosses_its_ends(matches: list[t
     assert mark_uncut(LENGTH, found, chosen).tolist() == expected
 
 
-def test_an_endless_run_is_cut() -> None:
+def test_a_very_long_run_of_matches_is_split() -> None:
     tokens = 5 * segment_module.MAX_RUN_LENGTH
     at = np.arange(tokens - 1)
     chosen = find_best_segmentation(tokens, at, np.full(len(at), 2), np.ones(len(at)))
     assert chosen.sum() == tokens // 2
 
 
-def matcher(phrases: list[list[int]], vocabulary: int, nested: bool = True) -> Matcher:
+def make_matcher(phrases: list[list[int]], vocabulary: int, nested: bool = True) -> Matcher:
     starts = np.concatenate([[0], np.cumsum([len(p) for p in phrases])]).astype(np.int64)
     index = PhraseTrie(starts, np.array([w for p in phrases for w in p], dtype=np.int32), vocabulary)
     return Matcher(index, np.diff(starts).astype(np.float64), np.full(len(phrases), nested))
@@ -92,7 +92,7 @@ def test_every_occurrence_is_found_and_none_crosses_a_boundary(
 ) -> None:
     words = np.array([w for w, _ in text], dtype=np.int32)
     marks = np.array([int(b) for _, b in text] + [1], dtype=np.uint8)
-    found = matcher(phrases, 3).find_all(words, marks)
+    found = make_matcher(phrases, 3).find_all(words, marks)
     expected = {
         (i, p)
         for p, phrase in enumerate(phrases)
@@ -103,23 +103,23 @@ def test_every_occurrence_is_found_and_none_crosses_a_boundary(
 
 
 def test_a_nested_phrase_counts_inside_a_longer_segment() -> None:
-    read = matcher([[0, 1, 2], [1, 2]], 3)
+    matcher = make_matcher([[0, 1, 2], [1, 2]], 3)
     words, marks = np.array([0, 1, 2], dtype=np.int32), np.array([1, 0, 0, 1], dtype=np.uint8)
-    found = read.find_all(words, marks)
-    chosen = read.mark_segments(3, found)
+    found = matcher.find_all(words, marks)
+    chosen = matcher.mark_segments(3, found)
     assert found.phrase[chosen].tolist() == [0]
-    assert found.phrase[read.mark_counted(found, chosen, marks)].tolist() == [0, 1]
+    assert found.phrase[matcher.mark_counted(found, chosen, marks)].tolist() == [0, 1]
 
 
 def test_what_follows_a_hyphen_is_not_counted_as_nested() -> None:
-    read = matcher([[0, 1, 2], [1, 2]], 3)
+    matcher = make_matcher([[0, 1, 2], [1, 2]], 3)
     words, marks = np.array([0, 1, 2], dtype=np.int32), np.array([1, 2, 0, 1], dtype=np.uint8)
-    found = read.find_all(words, marks)
-    assert found.phrase[read.mark_counted(found, read.mark_segments(3, found), marks)].tolist() == [0]
+    found = matcher.find_all(words, marks)
+    assert found.phrase[matcher.mark_counted(found, matcher.mark_segments(3, found), marks)].tolist() == [0]
 
 
-def test_segments_cover_every_token_of_their_own() -> None:
-    read = matcher([[0, 1], [1, 2], [2]], 3)
+def test_segments_cover_every_token() -> None:
+    matcher = make_matcher([[0, 1], [1, 2], [2]], 3)
     words, marks = np.array([0, 1, 2], dtype=np.int32), np.array([1, 0, 0, 1], dtype=np.uint8)
-    found = read.find_all(words, marks)
-    assert (map_tokens_to_segments(3, found.select(read.mark_segments(3, found))) >= 0).all()
+    found = matcher.find_all(words, marks)
+    assert (map_tokens_to_segments(3, found.select(matcher.mark_segments(3, found))) >= 0).all()

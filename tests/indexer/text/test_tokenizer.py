@@ -1,4 +1,4 @@
-"""Text to tokens: words, boundaries, lemmas and where they stand."""
+"""From text to tokens: words, boundaries, lemmas and their offsets."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ANY_TEXT = st.text(
 )
 
 
-def words(text: str) -> list[str]:
+def extract_words(text: str) -> list[str]:
     return split_words(text)[0]
 
 
-def lemmas(text: str) -> str:
+def lemmatize(text: str) -> str:
     return lemmatize_text(text, LEMMAS)
 
 
@@ -47,7 +47,7 @@ def lemmas(text: str) -> str:
     ],
 )
 def test_words_are_what_people_call_words(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+    assert extract_words(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_words_are_what_people_call_words(text: str, expected: list[str]) -> Non
     ],
 )
 def test_lemmas_and_boundaries(text: str, expected: str) -> None:
-    assert lemmas(text) == expected
+    assert lemmatize(text) == expected
 
 
 def test_a_hyphen_is_remembered_but_is_no_boundary() -> None:
     assert tokenize_document(Document("x", text="semi-supervised")).marks[1] == Mark.HYPHEN
-    assert lemmas("state – of") == "state\nof"
+    assert lemmatize("state – of") == "state\nof"
 
 
-def test_title_and_text_are_apart() -> None:
+def test_title_and_text_are_separated_by_a_boundary() -> None:
     parsed = tokenize_document(Document("x", title="Deep nets (a", text="b) learn"))
     assert parsed.title_length == 3
     assert [bool(mark & Mark.BOUNDARY) for mark in parsed.marks] == [True, False, True, True, True, True]
@@ -89,7 +89,7 @@ def test_a_language_without_lemmatiser_says_so_and_lower_cases() -> None:
     assert plain["Houses"] == "houses"
 
 
-def test_a_wrong_language_code_is_told() -> None:
+def test_a_wrong_language_code_is_reported() -> None:
     with pytest.raises(BadSetting, match="give a code like"):
         Lemmatizer("English!")
 
@@ -155,7 +155,7 @@ def test_a_pair_occurs_where_its_members_are_near() -> None:
 
 def test_positions_lead_back_to_the_original_text() -> None:
     document = Document("x", title="Graph-Neural Networks", text="On graph neural networks.")
-    tokens = lemmas(document.title) + "\n" + lemmas(document.text)
+    tokens = lemmatize(document.title) + "\n" + lemmatize(document.text)
     at = find_occurrences("graph neural network", tokens)
     assert locate_phrase(document, at, 3) == [("title", 0, 21), ("text", 3, 24)]
 

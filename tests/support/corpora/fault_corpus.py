@@ -10,22 +10,22 @@ from typing import Any
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
-from tests.support.faults.rights_worlds import world
+from tests.support.corpora.acl_corpus import make_acl_corpus
 
 INDEX = "papers"
 SIZE = 66
 
 
-def documents() -> list[Document]:
-    return [replace(document, acl=()) for document in world(7, SIZE).documents.values()]
+def make_documents() -> list[Document]:
+    return [replace(document, acl=()) for document in make_acl_corpus(7, SIZE).documents.values()]
 
 
-def build(address: str, **options: Any) -> None:
+def build_corpus(address: str, **options: Any) -> None:
     with open_engine(address, **options) as engine:
-        build_index(documents(), engine, INDEX, processes=1)
+        build_index(make_documents(), engine, INDEX, processes=1)
 
 
-def questions() -> Iterator[dict[str, Any]]:
+def list_requests() -> Iterator[dict[str, Any]]:
     """2,145 of them, no two alike."""
     for a, b in combinations(range(SIZE), 2):
         yield {"index": INDEX, "a": {"id": f"d{a}"}, "b": {"id": f"d{b}"}}

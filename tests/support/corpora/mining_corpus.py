@@ -1,4 +1,4 @@
-"""A made-up corpus with real terms and boilerplate around them."""
+"""Made-up abstracts: real terms to be mined, in sentences of boilerplate that should not be."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FRAMES = [
 ]
 
 
-def corpus(size: int = 400, seed: int = 3) -> list[Document]:
-    dice = random.Random(seed)
-    documents = []
+def generate_abstracts(size: int = 400, seed: int = 3) -> list[Document]:
+    rng = random.Random(seed)
+    abstracts = []
     for number in range(size):
-        own = dice.sample(TERMS, 4)
-        sentences = [dice.choice(FRAMES).format(*dice.sample(own, 2)) for _ in range(6)]
-        documents.append(Document(f"d{number}", f"{own[0].title()} for {own[1].title()}", " ".join(sentences)))
-    return documents
+        terms = rng.sample(TERMS, 4)
+        sentences = [rng.choice(FRAMES).format(*rng.sample(terms, 2)) for _ in range(6)]
+        abstracts.append(Document(f"d{number}", f"{terms[0].title()} for {terms[1].title()}", " ".join(sentences)))
+    return abstracts

@@ -1,7 +1,8 @@
-"""A made-up corpus with planted phrases: a field has phrases that go together, documents hold some of them.
+"""A generated corpus with planted phrases: each field has phrases of its own, and its documents hold some of them.
 
-``a1`` and ``b1`` (and ``a2``, ``b2``) are pairs of one field. Both hold ``SHARED``; only a holds ``IMPLIED``, which
-the field's other documents mostly hold together with phrases of b; each holds a phrase of a field far away.
+``a1`` and ``b1`` are a pair of one field, as are ``a2`` and ``b2``. ``a1`` and ``b1`` hold ``SHARED``; only ``a1``
+holds ``IMPLIED``, which other documents of the field hold together with phrases of ``b1``; ``ONLY_A`` and ``ONLY_B``
+are phrases of other fields.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FIELDS = {
     "glass": "blow pipe,silica sand,kiln temper,colour rod,annealing oven,flint crystal,window pane,mould seam",
     "trees": "oak bark,sap flow,leaf canopy,root fungus,growth ring,pine needle,forest floor,seed cone",
 }
-PHRASES = {field: listed.split(",") for field, listed in FIELDS.items()}
+PHRASES = {field: phrases.split(",") for field, phrases in FIELDS.items()}
 FILLER = "the of it all was before then again with some and in to on by from at is".split()
 
 SHARED, IMPLIED = "waggle dance", "honey bee"
@@ -27,35 +28,37 @@ ONLY_A, ONLY_B = "anchor chain", "radio pulse"
 STAFF = "staff"
 
 
-def sentence(phrase: str, dice: random.Random) -> str:
+def write_sentence(phrase: str, dice: random.Random) -> str:
+    """Return filler words with the phrase among them."""
     words = dice.sample(FILLER, 6)
     words.insert(3, phrase)
     return " ".join(words).capitalize() + "."
 
 
-def text(phrases: Sequence[str], dice: random.Random, times: int = 2) -> str:
-    said = [sentence(phrase, dice) for phrase in phrases for _ in range(times)]
-    dice.shuffle(said)
-    return " ".join(said)
+def write_text(phrases: Sequence[str], dice: random.Random, times: int = 2) -> str:
+    """Return shuffled sentences, so many about each phrase."""
+    sentences = [write_sentence(phrase, dice) for phrase in phrases for _ in range(times)]
+    dice.shuffle(sentences)
+    return " ".join(sentences)
 
 
-def planted() -> list[Document]:
-    """Two pairs of documents to compare."""
+def make_pair_documents() -> list[Document]:
+    """Return the two pairs of documents to compare."""
     dice = random.Random(7)
-    held = {
+    phrases_by_id = {
         "a1": [SHARED, IMPLIED, ONLY_A, "tide table", "rope knot", "window pane", "silica sand"],
         "b1": [SHARED, "nectar source", "brood nest", "queen cell", "hive entrance", ONLY_B],
         "a2": ["rye flour", "oven stone", "oak bark", "sap flow", "light curve", "red giant"],
         "b2": ["rye flour", "crumb structure", "baker yeast", "salt ratio", "flint crystal"],
     }
     return [
-        Document(name, f"On the {phrases[0]}", text(phrases, dice), date="2011-03-11", facets={"source": ["planted"]})
-        for name, phrases in held.items()
+        Document(id, f"On the {phrases[0]}", write_text(phrases, dice), "2011-03-11", facets={"source": ["planted"]})
+        for id, phrases in phrases_by_id.items()
     ]
 
 
-def field_documents(count: int = 300, seed: int = 1, prefix: str = "d") -> Iterator[Document]:
-    """Documents of the fields in turn, each with four of its field's phrases and now and then a strange one."""
+def generate_field_documents(count: int = 300, seed: int = 1, prefix: str = "d") -> Iterator[Document]:
+    """Generate documents of the fields in turn, with four or five phrases of their field, some with one of another."""
     dice = random.Random(seed)
     for number in range(count):
         field = list(PHRASES)[number % len(PHRASES)]
@@ -68,11 +71,12 @@ def field_documents(count: int = 300, seed: int = 1, prefix: str = "d") -> Itera
         yield Document(
             id=f"{prefix}{number:04}",
             title=f"On the {phrases[0]}",
-            text=text(phrases, dice),
+            text=write_text(phrases, dice),
             date=f"2011-{number % 12 + 1:02}-{number % 28 + 1:02}",
             facets={"source": [field]},
         )
 
 
-def corpus(count: int = 300) -> list[Document]:
-    return [*planted(), *field_documents(count)]
+def make_planted_corpus(count: int = 300) -> list[Document]:
+    """Return the two pairs and so many documents of the fields."""
+    return [*make_pair_documents(), *generate_field_documents(count)]

@@ -1,4 +1,4 @@
-"""Small made-up corpora for tests: no real text, phrases planted on purpose."""
+"""A small corpus of made-up documents, each about a topic, with the phrases of the topic planted in it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ TOPICS = {
 FILLER = "the keeper saw how near it all was before a long day and went away again with some of them".split()
 
 
-def made_up(count: int, seed: int = 1, topics: tuple[str, ...] = ("bees", "boats", "bread")) -> Iterator[Document]:
-    """Documents of the topics in turn; every sentence holds a planted phrase."""
-    dice = random.Random(seed)
+def generate_documents(
+    count: int, seed: int = 1, topics: tuple[str, ...] = ("bees", "boats", "bread")
+) -> Iterator[Document]:
+    """Generate documents of the topics in turn, with a planted phrase in every sentence."""
+    rng = random.Random(seed)
     names = list(topics)
     for number in range(count):
         topic = names[number % len(names)]
         sentences = []
         for _ in range(8):
-            words = dice.sample(FILLER, 6)
-            words.insert(3, dice.choice(TOPICS[topic]))
+            words = rng.sample(FILLER, 6)
+            words.insert(3, rng.choice(TOPICS[topic]))
             sentences.append(" ".join(words).capitalize() + ".")
         yield Document(
             id=f"{topic}-{number:03}",
-            title=f"On the {dice.choice(TOPICS[topic])}",
+            title=f"On the {rng.choice(TOPICS[topic])}",
             text=" ".join(sentences),
             date="2011-03-11",
             facets={"topic": (topic,)},
         )
 
 
-def write_lines(path: Path, documents: Iterator[Document]) -> Path:
-    """The same documents as a file of JSON lines."""
+def write_jsonl(path: Path, documents: Iterator[Document]) -> Path:
+    """Write the documents as a file of JSON lines."""
     with path.open("w") as stream:
-        for one in documents:
-            fields = {"id": one.id, "title": one.title, "text": one.text, "date": one.date, "facets": dict(one.facets)}
-            stream.write(json.dumps(fields) + "\n")
+        for document in documents:
+            record = {name: getattr(document, name) for name in ("id", "title", "text", "date")}
+            stream.write(json.dumps(record | {"facets": dict(document.facets)}) + "\n")
     return path

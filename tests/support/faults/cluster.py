@@ -11,19 +11,19 @@ from types import TracebackType
 from typing import Any, Self
 
 from deploy.elasticsearch.node import Node, find_free_port, get_assembled_home
-from tests.support.faults.deployment import PATIENCE
-from tests.worker.jobs.conftest import until
+from tests.support.deployment import MAX_WAIT_SECONDS
+from tests.support.polling import wait_until
 
-NAMES = ("n1", "n2", "n3")
+NODE_NAMES = ("n1", "n2", "n3")
 
 
 class Cluster:
     def __init__(self, folder: Path) -> None:
-        ports = [find_free_port() for _ in NAMES]
+        ports = [find_free_port() for _ in NODE_NAMES]
         together: dict[str, object] = {
             "discovery.type": None,
             "discovery.seed_hosts": [f"127.0.0.1:{port}" for port in ports],
-            "cluster.initial_master_nodes": list(NAMES),
+            "cluster.initial_master_nodes": list(NODE_NAMES),
             "node.processors": 2,
         }
         home = get_assembled_home()
@@ -31,7 +31,7 @@ class Cluster:
             name: Node(
                 name=name, cluster="faults", transport_port=port, settings=together, work=folder / name, home=home
             )
-            for name, port in zip(NAMES, ports, strict=True)
+            for name, port in zip(NODE_NAMES, ports, strict=True)
         }
 
     @property
@@ -42,20 +42,20 @@ class Cluster:
         try:
             with ThreadPoolExecutor(len(self.nodes)) as pool:  # none is up before it has found the others
                 list(pool.map(Node.start, self.nodes.values()))
-            self.wait_until_whole()
+            self.wait_until_green()
         except BaseException:
-            self._stop()
+            self._kill_nodes()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._stop()
+        self._kill_nodes()
 
-    def _stop(self) -> None:
+    def _kill_nodes(self) -> None:
         for node in self.nodes.values():
             node.kill()
 
-    def ask(self, path: str) -> Any:
+    def get_json(self, path: str) -> Any:
         """Of whichever node answers; None if none does."""
         for node in self.nodes.values():
             try:
@@ -65,14 +65,14 @@ class Cluster:
                 continue
         return None
 
-    def master(self) -> str:
-        found = self.ask("/_cat/master?format=json")
+    def find_master(self) -> str:
+        found = self.get_json("/_cat/master?format=json")
         return str(found[0]["node"])
 
-    def wait_until_whole(self) -> None:
+    def wait_until_green(self) -> None:
         """All nodes in, every copy of every shard in its place."""
-        until(self._whole, PATIENCE, lambda: str(self.ask("/_cluster/health")))
+        wait_until(self._is_green, MAX_WAIT_SECONDS, lambda: str(self.get_json("/_cluster/health")))
 
-    def _whole(self) -> bool:
-        health = self.ask("/_cluster/health")
-        return bool(health and health["number_of_nodes"] == len(NAMES) and health["status"] == "green")
+    def _is_green(self) -> bool:
+        health = self.get_json("/_cluster/health")
+        return bool(health and health["number_of_nodes"] == len(NODE_NAMES) and health["status"] == "green")

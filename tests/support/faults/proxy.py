@@ -24,24 +24,24 @@ class Proxy:
     def __init__(self, target: str, seed: int = 1) -> None:
         parts = urlsplit(target)
         self.target = (parts.hostname or "127.0.0.1", parts.port or 80)
-        self.delay = 0.0
+        self.delay_seconds = 0.0
         """Seconds before each answer."""
-        self.cut = 0.0
+        self.cut_share = 0.0
         """The share of answers that end in the middle."""
-        self.refuse = False
+        self.is_refusing = False
         """Whether everything is answered 429."""
-        self.cut_after = b""
+        self.lose_answer_to = b""
         """The answer to the next request that begins like this is lost, once."""
-        self.done: dict[str, int] = {"delayed": 0, "cut": 0, "refused": 0}
-        self.connections = 0
-        self.dice = random.Random(seed)
+        self.fault_counts: dict[str, int] = {"delayed": 0, "cut": 0, "refused": 0}
+        self.connection_count = 0
+        self.random = random.Random(seed)
         self._server = _Server(("127.0.0.1", 0), self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def heal(self) -> dict[str, int]:
+    def reset(self) -> dict[str, int]:
         """Back to passing on; what was done to answers until now."""
-        self.delay, self.cut, self.refuse = 0.0, 0.0, False
-        done, self.done = self.done, dict.fromkeys(self.done, 0)
+        self.delay_seconds, self.cut_share, self.is_refusing = 0.0, 0.0, False
+        done, self.fault_counts = self.fault_counts, dict.fromkeys(self.fault_counts, 0)
         return {what: times for what, times in done.items() if times}
 
     def __enter__(self) -> Self:
@@ -59,67 +59,67 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def __init__(self, address: tuple[str, int], proxy: Proxy) -> None:
         self.proxy = proxy
-        super().__init__(address, _Passing)
+        super().__init__(address, _ConnectionHandler)
 
 
-class _Passing(socketserver.BaseRequestHandler):
+class _ConnectionHandler(socketserver.BaseRequestHandler):
     """One connection: a thread for each direction."""
 
     def handle(self) -> None:
         proxy: Proxy = self.server.proxy  # type: ignore[attr-defined]
         caller: socket.socket = self.request
-        proxy.connections += 1
+        proxy.connection_count += 1
         with socket.create_connection(proxy.target) as server:
             losing = threading.Event()
-            back = threading.Thread(target=_answers, args=(proxy, server, caller, losing), daemon=True)
+            back = threading.Thread(target=_forward_responses, args=(proxy, server, caller, losing), daemon=True)
             back.start()
-            _questions(proxy, caller, server, losing)
+            _forward_requests(proxy, caller, server, losing)
             back.join(timeout=60)
 
 
-def _questions(proxy: Proxy, caller: socket.socket, server: socket.socket, losing: threading.Event) -> None:
+def _forward_requests(proxy: Proxy, caller: socket.socket, server: socket.socket, losing: threading.Event) -> None:
     try:
         while data := caller.recv(65536):
-            if proxy.refuse:
-                proxy.done["refused"] += 1
+            if proxy.is_refusing:
+                proxy.fault_counts["refused"] += 1
                 caller.sendall(TOO_MANY)
                 break
-            if proxy.cut_after and data.startswith(proxy.cut_after):
-                proxy.cut_after = b""
+            if proxy.lose_answer_to and data.startswith(proxy.lose_answer_to):
+                proxy.lose_answer_to = b""
                 losing.set()
             server.sendall(data)
     except OSError:
         pass
-    _close(caller, server)
+    _shut_down_sockets(caller, server)
 
 
-def _answers(proxy: Proxy, server: socket.socket, caller: socket.socket, losing: threading.Event) -> None:
+def _forward_responses(proxy: Proxy, server: socket.socket, caller: socket.socket, losing: threading.Event) -> None:
     try:
         while data := server.recv(65536):
-            if proxy.delay:
-                proxy.done["delayed"] += 1
-                _sleep(proxy)
+            if proxy.delay_seconds:
+                proxy.fault_counts["delayed"] += 1
+                _delay_response(proxy)
             if losing.is_set():
-                proxy.done["cut"] += 1
+                proxy.fault_counts["cut"] += 1
                 break
-            if proxy.cut and proxy.dice.random() < proxy.cut:
-                proxy.done["cut"] += 1
+            if proxy.cut_share and proxy.random.random() < proxy.cut_share:
+                proxy.fault_counts["cut"] += 1
                 caller.sendall(data[: len(data) // 2])
                 break
             caller.sendall(data)
     except OSError:
         pass
-    _close(caller, server)
+    _shut_down_sockets(caller, server)
 
 
-def _sleep(proxy: Proxy) -> None:
+def _delay_response(proxy: Proxy) -> None:
     """For as long as the proxy says, and no longer once it has healed."""
-    end = time.monotonic() + proxy.delay
-    while proxy.delay and time.monotonic() < end:
+    end = time.monotonic() + proxy.delay_seconds
+    while proxy.delay_seconds and time.monotonic() < end:
         time.sleep(0.05)
 
 
-def _close(*ends: socket.socket) -> None:
+def _shut_down_sockets(*ends: socket.socket) -> None:
     for end in ends:
         try:
             end.shutdown(socket.SHUT_RDWR)

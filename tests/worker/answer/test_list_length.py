@@ -1,11 +1,11 @@
-"""What tells a reader little fills up a short list, and no more."""
+"""The length of a list: uninformative phrases only fill up a short one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.worker.explain.test_partial_match import model
+from tests.support.phrase_models import make_phrase_model
 from worker.answer.list_length import ListKind, make_entry_limit
 from worker.answer.near_duplicates import NearDuplicates
 from worker.methods.base import RankedList
@@ -13,13 +13,13 @@ from worker.methods.base import RankedList
 PHRASES = ["amber", "birch", "cedar", "delta", "ember", "fjord"]
 
 
-def shown(telling: int | None, filling: int | None, cap: int, where: ListKind = "common") -> int:
-    ranked = RankedList(np.arange(6), np.ones(6), informative=telling, fillers=filling)
-    return len(NearDuplicates(model()).merge(PHRASES, make_entry_limit(ranked, cap, where)))
+def count_entries(informative: int | None, fillers: int | None, cap: int, kind: ListKind = "common") -> int:
+    ranked = RankedList(np.arange(6), np.ones(6), informative=informative, fillers=fillers)
+    return len(NearDuplicates(make_phrase_model()).merge(PHRASES, make_entry_limit(ranked, cap, kind)))
 
 
 @pytest.mark.parametrize(
-    ("telling", "filling", "common", "distinct"),
+    ("informative", "fillers", "common", "distinct"),
     [
         (None, None, 5, 5),
         (6, 6, 5, 5),
@@ -31,8 +31,8 @@ def shown(telling: int | None, filling: int | None, cap: int, where: ListKind = 
         (1, 1, 1, 1),
     ],
 )
-def test_a_capped_list_is_filled_so_far(telling: int, filling: int, common: int, distinct: int) -> None:
-    assert shown(telling, filling, cap=5) == common
-    assert shown(telling, filling, cap=5, where="distinct") == distinct
-    assert shown(telling, filling, cap=1) == min(common, 1)
-    assert shown(telling, filling, cap=0) == len(PHRASES), "without a cap all are told"
+def test_fillers_only_fill_up_short_lists(informative: int, fillers: int, common: int, distinct: int) -> None:
+    assert count_entries(informative, fillers, cap=5) == common
+    assert count_entries(informative, fillers, cap=5, kind="distinct") == distinct
+    assert count_entries(informative, fillers, cap=1) == min(common, 1)
+    assert count_entries(informative, fillers, cap=0) == len(PHRASES), "without a cap all are listed"

@@ -1,4 +1,4 @@
-"""What the shell writes is heard by a running service at once, through Redis."""
+"""A running service learns through Redis at once what the command line writes to an index."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ import redis
 from indexer.cli.main import run
 from indexer.errors import UnknownDocument, UnknownIndex
 from indexer.indexing.notifications import KEY_PREFIX
-from tests.worker.jobs.conftest import until
-from tests.worker.service.test_gateway import ROOT, pair
+from tests.support.gateways import UNRESTRICTED, make_pair_request, wait_until_remembered
+from tests.support.polling import wait_until
 from worker.jobs.config import WorkConfig
 from worker.service.container import ServiceContainer
 from worker.service.gateway import JobGateway
 
 
 @pytest.fixture
-def desk(config: WorkConfig, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobGateway]:
-    """A service that would remember for an hour, on the Redis that the shell knows of."""
-    shutil.copytree(corpus, tmp_path / "engine")
-    url = config.redis_url + "?db=7"
+def gateway(
+    work_config: WorkConfig, engine_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[JobGateway]:
+    """The gateway of a service that caches for an hour, on the Redis that the command line notifies."""
+    shutil.copytree(engine_folder, tmp_path / "engine")
+    url = work_config.redis_url + "?db=7"
     monkeypatch.setenv("PHRASECOM_ENGINE", str(tmp_path / "engine"))
     monkeypatch.setenv("PHRASECOM_REDIS_URL", url)
     monkeypatch.chdir(tmp_path)
     hour = 3600.0
     long = replace(
-        config,
+        work_config,
         engine=str(tmp_path / "engine"),
         redis_url=url,
         key_prefix=KEY_PREFIX,
@@ -40,63 +42,53 @@ def desk(config: WorkConfig, corpus: Path, tmp_path: Path, monkeypatch: pytest.M
         document_ttl=hour,
         acl_ttl=hour,
     )
-    desk = JobGateway(ServiceContainer(long))
-    yield desk
-    desk.close()
+    gateway = JobGateway(ServiceContainer(long))
+    yield gateway
+    gateway.close()
     with redis.Redis.from_url(url) as client:
         client.flushdb()
 
 
-def phrasecom(*arguments: str) -> None:
+def run_command(*arguments: str) -> None:
     assert run(list(arguments)) == 0
 
 
-def written(tmp_path: Path, **fields: object) -> str:
+def write_json_line(tmp_path: Path, **fields: object) -> str:
     path = tmp_path / f"{uuid.uuid4().hex}.jsonl"
     path.write_text(json.dumps(fields) + "\n")
     return str(path)
 
 
-def heard(desk: JobGateway) -> None:
-    """Bytes that were understood are forgotten once the news are heard."""
-    body = b"remembered"
-
-    def recalled() -> bool:
-        desk.remember_id(ROOT, body, "papers", "x")
-        return desk.recall_id(ROOT, body) == "x"
-
-    until(recalled)
-
-
-def test_a_document_added_by_the_shell_changes_its_answers_at_once(desk: JobGateway, tmp_path: Path) -> None:
-    touched, other = desk.compute_answer_id(pair("d1", "d2", ROOT)), desk.compute_answer_id(pair("d3", "d4", ROOT))
-    heard(desk)
-    phrasecom("add", written(tmp_path, id="d2", title="Changed", text="The web graph."), "--index", "papers")
-    assert desk.compute_answer_id(pair("d1", "d2", ROOT)) != touched
-    assert desk.compute_answer_id(pair("d3", "d4", ROOT)) == other
-    until(lambda: desk.recall_id(ROOT, b"remembered") is None)
+def test_a_document_added_by_the_shell_changes_its_answers_at_once(gateway: JobGateway, tmp_path: Path) -> None:
+    touched = gateway.compute_answer_id(make_pair_request("d1", "d2"))
+    other = gateway.compute_answer_id(make_pair_request("d3", "d4"))
+    wait_until_remembered(gateway, b"remembered")
+    run_command("add", write_json_line(tmp_path, id="d2", title="Changed", text="The web graph."), "--index", "papers")
+    assert gateway.compute_answer_id(make_pair_request("d1", "d2")) != touched
+    assert gateway.compute_answer_id(make_pair_request("d3", "d4")) == other
+    wait_until(lambda: gateway.recall_id(UNRESTRICTED, b"remembered") is None)
 
 
-def test_a_document_deleted_by_the_shell_is_gone_at_once(desk: JobGateway) -> None:
-    desk.compute_answer_id(pair("d1", "d2", ROOT))
-    phrasecom("delete", "d2", "--index", "papers")
+def test_a_document_deleted_by_the_shell_is_gone_at_once(gateway: JobGateway) -> None:
+    gateway.compute_answer_id(make_pair_request("d1", "d2"))
+    run_command("delete", "d2", "--index", "papers")
     with pytest.raises(UnknownDocument):
-        desk.compute_answer_id(pair("d1", "d2", ROOT))
+        gateway.compute_answer_id(make_pair_request("d1", "d2"))
 
 
-def test_an_index_refreshed_or_removed_by_the_shell_is_noticed_at_once(desk: JobGateway) -> None:
-    before = desk.compute_answer_id(pair("d1", "d2", ROOT))
-    phrasecom("refresh", "--index", "papers", "--index-processes", "1")
-    assert desk.compute_answer_id(pair("d1", "d2", ROOT)) != before
-    phrasecom("delete", "--all", "--index", "papers")
+def test_an_index_refreshed_or_removed_by_the_shell_is_noticed_at_once(gateway: JobGateway) -> None:
+    before = gateway.compute_answer_id(make_pair_request("d1", "d2"))
+    run_command("refresh", "--index", "papers", "--index-processes", "1")
+    assert gateway.compute_answer_id(make_pair_request("d1", "d2")) != before
+    run_command("delete", "--all", "--index", "papers")
     with pytest.raises(UnknownIndex):
-        desk.compute_answer_id(pair("d1", "d2", ROOT))
+        gateway.compute_answer_id(make_pair_request("d1", "d2"))
 
 
-def test_the_shell_writes_without_redis_and_says_what_was_not_told(
-    desk: JobGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_shell_writes_without_redis_and_warns_of_stale_answers(
+    gateway: JobGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PHRASECOM_REDIS_URL", "redis://127.0.0.1:1/0")
-    phrasecom("add", written(tmp_path, id="d77", text="The web graph."), "--index", "papers")
+    run_command("add", write_json_line(tmp_path, id="d77", text="The web graph."), "--index", "papers")
     assert "within a minute" in capsys.readouterr().err
-    assert "d77" in desk.container.catalog.fetch_documents("papers", ["d77"])
+    assert "d77" in gateway.container.catalog.fetch_documents("papers", ["d77"])

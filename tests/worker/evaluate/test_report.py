@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.worker.conftest import INDEX
+from tests.support.comparisons import INDEX
 from tests.worker.evaluate.test_keywords import pairs as pairs  # the fixture
 from worker.comparer import Comparer
 from worker.evaluation.author_keywords import MethodRun, evaluate_keywords
@@ -18,16 +18,16 @@ AGAINST = ("containment", "cda/paper")
 
 
 @pytest.fixture(scope="module")
-def page(local: Comparer, pairs: list[GoldPair]) -> str:
-    keywords = evaluate_keywords(local, INDEX, pairs, RUNS, resamples=5)
-    cases = draw_masked_cases(local.engine.open_reader(INDEX), 4, 1)
-    masked = evaluate_masked(local, INDEX, cases, RUNS, seed=1)
+def page(embedded_comparer: Comparer, pairs: list[GoldPair]) -> str:
+    keywords = evaluate_keywords(embedded_comparer, INDEX, pairs, RUNS, resamples=5)
+    cases = draw_masked_cases(embedded_comparer.engine.open_reader(INDEX), 4, 1)
+    masked = evaluate_masked(embedded_comparer, INDEX, cases, RUNS, seed=1)
     return render_report(
         {
             "part": "report",
             "seed": 1,
             "keywords": {"papers": keywords},
-            "random": {"papers": evaluate_keywords(local, INDEX, pairs[:3], RUNS, resamples=2)},
+            "random": {"papers": evaluate_keywords(embedded_comparer, INDEX, pairs[:3], RUNS, resamples=2)},
             "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
             "goals": check_goals(KEYWORD_GOALS, keywords, AGAINST) + check_goals(MASKED_GOALS, masked, AGAINST),

@@ -1,66 +1,62 @@
-"""A set so large that its documents are fetched lightly has the same answer."""
+"""Sets so large that their documents are fetched lazily have the same answers."""
 
 from __future__ import annotations
 
-import orjson
 import pytest
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import Document
 from indexer.engines.base import Engine
 from indexer.engines.embedded.reader import EmbeddedReader
-from tests.worker.conftest import INDEX, ask
+from tests.support.comparisons import INDEX, compare_sides, encode_without_timings
+from tests.support.index_copies import copy_index
 from worker.comparer import Comparer
 from worker.explain.resolver import MIN_LAZY_DOCUMENTS, SideLimits, resolve_sides
 from worker.explain.side import Side
-from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH as MANY_WORDS
-from worker.explain.text.encoded_text import EncodedText, PreencodedText
+from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText, PreencodedText
 from worker.methods import METHODS
 
-HALF = MIN_LAZY_DOCUMENTS  # of each side
-A, B = (Side.from_text("ids:" + ",".join(f"d{n:04}" for n in range(first, first + HALF))) for first in (0, HALF))
+IDS = [f"d{n:04}" for n in range(2 * MIN_LAZY_DOCUMENTS)]
+A, B = (Side.from_text("ids:" + ",".join(ids)) for ids in (IDS[:MIN_LAZY_DOCUMENTS], IDS[MIN_LAZY_DOCUMENTS:]))
 
 
-def untimed(engine: Engine, **asked: object) -> bytes:
-    answer = ask(Comparer(engine), A, B, cap=0, candidates=True, graph=True, **asked).to_dict()
-    answer["stats"].pop("ms")
-    return orjson.dumps(answer)
+def compare_halves(engine: Engine, **options: object) -> bytes:
+    answer = compare_sides(Comparer(engine), A, B, cap=0, candidates=True, graph=True, **options)
+    return encode_without_timings(answer)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_fetched_lightly_or_whole_the_answer_is_the_same(
-    embedded: Engine, method: str, monkeypatch: pytest.MonkeyPatch
+def test_lazy_documents_give_the_same_answer(
+    indexed_embedded_engine: Engine, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lightly = untimed(embedded, method=method)
+    lazy_answer = compare_halves(indexed_embedded_engine, method=method)
     monkeypatch.setattr(EmbeddedReader, "fetch_lazy", EmbeddedReader.fetch)
-    assert untimed(embedded, method=method) == lightly
+    assert compare_halves(indexed_embedded_engine, method=method) == lazy_answer
 
 
-def test_words_come_as_numbers_and_are_the_same_words(embedded: Engine) -> None:
-    reader = embedded.open_reader(INDEX)
+def test_preencoded_text_equals_text_encoded_here(indexed_embedded_engine: Engine) -> None:
+    reader = indexed_embedded_engine.open_reader(INDEX)
     (side,) = resolve_sides(reader, [A], limits=SideLimits())
-    coded = side.encoded_text
+    encoded = side.encoded_text
     plain = EncodedText([document.tokens for document in side.documents], reader.model)
-    assert isinstance(coded, PreencodedText) and coded.word_count == plain.word_count >= MANY_WORDS
-    assert list(coded.words) == list(plain.words) and coded.words[3:5] == plain.words[3:5]
-    assert list(coded.tokens) == list(plain.tokens)
-    assert coded.lengths.tolist() == plain.lengths.tolist() and coded.word_ids.tolist() == plain.word_ids.tolist()
-    assert dict(coded.word_counts) == dict(plain.word_counts)
-    assert plain.ids_by_line is not None and coded.ids_by_line.tolist() == [*plain.ids_by_line.tolist(), -1]
+    assert isinstance(encoded, PreencodedText) and encoded.word_count == plain.word_count >= MIN_WORDS_FOR_ID_SEARCH
+    assert list(encoded.words) == list(plain.words) and encoded.words[3:5] == plain.words[3:5]
+    assert list(encoded.tokens) == list(plain.tokens)
+    assert encoded.lengths.tolist() == plain.lengths.tolist() and encoded.word_ids.tolist() == plain.word_ids.tolist()
+    assert dict(encoded.word_counts) == dict(plain.word_counts)
+    assert plain.ids_by_line is not None and encoded.ids_by_line.tolist() == [*plain.ids_by_line.tolist(), -1]
 
 
 @pytest.mark.parametrize("changed", ["d9999", "d0003"])
-def test_documents_added_since_count_with_the_words_they_have(
-    tantivy_engine: Engine, embedded: Engine, changed: str, monkeypatch: pytest.MonkeyPatch
+def test_documents_added_later_count_with_words_unknown_to_the_model(
+    tantivy_engine: Engine, indexed_embedded_engine: Engine, changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = embedded.open_reader(INDEX)
-    with tantivy_engine.start_build(INDEX) as build:
-        build.write(original.scan())
-        build.commit(original.model, original.info)
-    before = untimed(tantivy_engine)
+    original = indexed_embedded_engine.open_reader(INDEX)
+    copy_index(original, tantivy_engine)
+    before = compare_halves(tantivy_engine)
     text = "The zzgrumble of a honey bee. The zzgrumble is a waggle dance."
     added = Analyzer(original.model).analyse(Document(changed, "On a zzgrumble", text))
     tantivy_engine.add_documents(INDEX, [added])
-    lightly = untimed(tantivy_engine)
+    lazy_answer = compare_halves(tantivy_engine)
     monkeypatch.setattr(EmbeddedReader, "fetch_lazy", EmbeddedReader.fetch)
-    assert untimed(tantivy_engine) == lightly != before
+    assert compare_halves(tantivy_engine) == lazy_answer != before

@@ -11,9 +11,9 @@ import pytest
 from indexer.documents import Document
 from indexer.engines.base import Engine
 from indexer.errors import BadSide, TooLarge, UnknownDocument
-from tests.support.answer_shape import check
-from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, corpus, field_documents
-from tests.worker.conftest import INDEX, ask
+from tests.support.answer_shape import check_answer
+from tests.support.comparisons import INDEX, compare_sides
+from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, generate_field_documents, make_planted_corpus
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.explain.resolver import SideLimits
@@ -36,17 +36,17 @@ TEXT = "On the queen cell and the brood nest: a waggle dance before the hive ent
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(SIDES, SIDES)))
 def test_every_kind_of_side_compares_with_every_other(
-    local: Comparer, documents: Documents, written: Callable[[str], str], a: str, b: str
+    embedded_comparer: Comparer, documents: Documents, write_side_file: Callable[[str], str], a: str, b: str
 ) -> None:
-    sides = [written(TEXT) if SIDES[side] == "file" else SIDES[side] for side in (a, b)]
-    check(ask(local, *sides).to_dict(), documents)
+    sides = [write_side_file(TEXT) if SIDES[side] == "file" else SIDES[side] for side in (a, b)]
+    check_answer(compare_sides(embedded_comparer, *sides), documents)
 
 
 @pytest.mark.parametrize("b", SIDES)
 def test_both_engines_take_every_kind_of_side(
-    comparer: Comparer, documents: Documents, written: Callable[[str], str], b: str
+    comparer: Comparer, documents: Documents, write_side_file: Callable[[str], str], b: str
 ) -> None:
-    check(ask(comparer, "a1", written(TEXT) if SIDES[b] == "file" else SIDES[b]).to_dict(), documents)
+    check_answer(compare_sides(comparer, "a1", write_side_file(TEXT) if SIDES[b] == "file" else SIDES[b]), documents)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_side_survives_json(side: dict[str, object]) -> None:
         {"search": "date:yesterday"}, {"search": "date:2011-02-30"}, {"search": "date:2011-13"}, 5, None, ["x"],
     ],
 )  # fmt: skip
-def test_what_is_not_a_side_is_told_so(side: object) -> None:
+def test_a_malformed_side_is_refused(side: object) -> None:
     with pytest.raises(BadSide):
         Side.from_json(side)
 
@@ -87,12 +87,12 @@ def test_what_is_not_a_side_is_told_so(side: object) -> None:
 @pytest.mark.parametrize(
     "written", ["", "id:", "ids:", "ids: , ", "text:", "query:  ", "search:", "file:/no/such/file"]
 )
-def test_what_is_not_a_side_on_the_shell_is_told_so(written: str) -> None:
+def test_a_malformed_side_on_the_command_line_is_refused(written: str) -> None:
     with pytest.raises(BadSide):
         Side.from_text(written)
 
 
-def test_a_folder_or_an_impossible_path_is_not_a_file(tmp_path: Path) -> None:
+def test_a_folder_or_an_impossible_path_is_refused_as_a_file(tmp_path: Path) -> None:
     for path in (tmp_path, "a\0b"):
         with pytest.raises(BadSide, match="cannot read"):
             Side.from_text(f"file:{path}")
@@ -111,75 +111,75 @@ def test_a_search_has_words_facets_and_a_range_of_dates() -> None:
 
 def test_a_search_stands_for_the_documents_it_selects(comparer: Comparer, documents: Documents) -> None:
     bread = sorted(id for id, d in documents.items() if "bread" in d.facets["source"])
-    answer = ask(comparer, "search:source:bread", "search:source:bees")
+    answer = compare_sides(comparer, "search:source:bread", "search:source:bees")
     assert sorted(answer.a.ids) == bread
     assert answer.a.title == "source:bread"
     assert {e.phrase for e in answer.distinct_a[:4]} <= set(PHRASES["bread"])
     assert {e.phrase for e in answer.distinct_b[:4]} <= set(PHRASES["bees"])
 
 
-def test_a_search_that_selects_nothing_or_too_much_is_told_so(library: Engine) -> None:
+def test_a_search_that_selects_nothing_or_too_much_is_refused(indexed_engine: Engine) -> None:
     with pytest.raises(BadSide, match="selects no document"):
-        ask(Comparer(library), "search:source:nothing", "a1")
+        compare_sides(Comparer(indexed_engine), "search:source:nothing", "a1")
     with pytest.raises(TooLarge, match="selects 50"):
-        ask(Comparer(library, limits=SideLimits(max_documents=20)), "search:source:bread", "a1")
+        compare_sides(Comparer(indexed_engine, limits=SideLimits(max_documents=20)), "search:source:bread", "a1")
 
 
-def test_a_set_above_the_limit_is_too_large(local: Comparer) -> None:
-    small = Comparer(local.engine, limits=SideLimits(max_documents=2))
-    assert ask(small, "ids:a1,a2", "b1").a.ids == ("a1", "a2")
+def test_a_set_above_the_limit_is_too_large(embedded_comparer: Comparer) -> None:
+    small = Comparer(embedded_comparer.engine, limits=SideLimits(max_documents=2))
+    assert compare_sides(small, "ids:a1,a2", "b1").a.ids == ("a1", "a2")
     with pytest.raises(TooLarge, match="limit of 2"):
-        ask(small, "ids:a1,a2,b1", "b2")
+        compare_sides(small, "ids:a1,a2,b1", "b2")
 
 
 def test_a_set_of_one_is_like_its_document(comparer: Comparer) -> None:
-    one, document = ask(comparer, "ids:a1", "b1", cap=0), ask(comparer, "a1", "b1", cap=0)
+    one, document = compare_sides(comparer, "ids:a1", "b1", cap=0), compare_sides(comparer, "a1", "b1", cap=0)
     assert one.a.kind == "set"
     assert (one.common, one.distinct_a, one.distinct_b) == (document.common, document.distinct_a, document.distinct_b)
 
 
 def test_an_unknown_document_is_named(comparer: Comparer) -> None:
     with pytest.raises(UnknownDocument, match="nobody"):
-        ask(comparer, "a1", "nobody")
+        compare_sides(comparer, "a1", "nobody")
     with pytest.raises(UnknownDocument, match=r"n1.*n2.*n3.*\.\.\."):
-        ask(comparer, "ids:a1,n1,n2,n3,n4", "b1")
+        compare_sides(comparer, "ids:a1,n1,n2,n3,n4", "b1")
 
 
 def test_a_text_is_compared_as_if_it_were_in_the_index(comparer: Comparer, documents: Documents) -> None:
-    said = documents["b1"]
-    guest = ask(comparer, "a1", Side.from_json({"text": f"{said.title}. {said.text}"}), cap=0)
-    assert {IMPLIED, SHARED} <= {entry.phrase for entry in guest.common}
-    assert guest.b.ids == ()
-    places = [place for entry in guest.common for place in entry.evidence if place.side == "b"]
-    whole = f"{said.title}. {said.text}"
-    assert places and all(whole[place.start : place.end].lower() in (SHARED, *SHARED.split()) for place in places)
+    document = documents["b1"]
+    answer = compare_sides(comparer, "a1", Side.from_json({"text": f"{document.title}. {document.text}"}), cap=0)
+    assert {IMPLIED, SHARED} <= {entry.phrase for entry in answer.common}
+    assert answer.b.ids == ()
+    snippets = [place for entry in answer.common for place in entry.evidence if place.side == "b"]
+    text = f"{document.title}. {document.text}"
+    assert snippets and all(text[place.start : place.end].lower() in (SHARED, *SHARED.split()) for place in snippets)
 
 
-def test_guests_leave_the_index_unchanged(comparer: Comparer) -> None:
+def test_ad_hoc_documents_leave_the_index_unchanged(comparer: Comparer) -> None:
     before = comparer.engine.open_reader(INDEX)
     degrees = before.model.degree.copy()
     documents = [document.document.id for document in before.scan()]
-    ask(comparer, "text:waggle dance and rye flour", "query:oven stone", graph=True)
+    compare_sides(comparer, "text:waggle dance and rye flour", "query:oven stone", graph=True)
     after = comparer.engine.open_reader(INDEX)
     assert (after.model.degree == degrees).all()
     assert [document.document.id for document in after.scan()] == documents
     assert after.info == before.info
 
 
-def test_a_guest_adds_its_edges_to_the_degrees_of_its_phrases(local: Comparer) -> None:
+def test_an_ad_hoc_document_adds_its_edges_to_the_degrees_of_its_phrases(embedded_comparer: Comparer) -> None:
     """Its own degree is their sum, so that its column of the graph is one of a document like any other."""
     text = "text:A waggle dance before the waggle dance. Rye flour."
-    with_guest = ask(local, "a1", text, graph=True)
-    assert with_guest.graph
-    key = next(node["key"] for node in with_guest.graph["nodes"] if node.get("side") == "b")
-    weights = [edge["weight"] for edge in with_guest.graph["edges"] if edge["document"] == key]
+    answer = compare_sides(embedded_comparer, "a1", text, graph=True)
+    assert answer.graph
+    key = next(node["key"] for node in answer.graph["nodes"] if node.get("side") == "b")
+    weights = [edge["weight"] for edge in answer.graph["edges"] if edge["document"] == key]
     assert len(weights) >= 2 and min(weights) > 0
-    assert all(entry.relevance_b > 0 for entry in with_guest.common if entry.count_b)
+    assert all(entry.relevance_b > 0 for entry in answer.common if entry.count_b)
 
 
-def test_texts_that_begin_alike_are_two_texts(local: Comparer) -> None:
+def test_texts_that_begin_alike_are_told_apart(embedded_comparer: Comparer) -> None:
     beginning = "It was all before the beginning of it and then again with some of it. " * 3
-    answer = ask(local, f"text:{beginning} Waggle dance.", f"text:{beginning} Rye flour.")
+    answer = compare_sides(embedded_comparer, f"text:{beginning} Waggle dance.", f"text:{beginning} Rye flour.")
     assert [entry.phrase for entry in answer.distinct_a] == ["waggle dance"]
     assert [entry.phrase for entry in answer.distinct_b] == ["rye flour"]
     assert not answer.common
@@ -189,8 +189,8 @@ def test_texts_that_begin_alike_are_two_texts(local: Comparer) -> None:
     "side", ["a1", "ids:a1,b1", "text:waggle dance and oak bark", "query:waggle dance", "search:honey"]
 )
 def test_a_side_compared_with_itself_is_all_common(comparer: Comparer, documents: Documents, side: str) -> None:
-    answer = ask(comparer, side, side, cap=0)
-    check(answer.to_dict(), documents)
+    answer = compare_sides(comparer, side, side, cap=0)
+    check_answer(answer, documents)
     assert answer.common and not answer.distinct_a and not answer.distinct_b
     assert all(entry.kind == "shared" for entry in answer.common)
     assert "both sides are the same" in answer.stats.notes
@@ -200,63 +200,65 @@ def test_a_side_compared_with_itself_is_all_common(comparer: Comparer, documents
 def test_a_text_without_a_phrase_of_the_index_has_nothing_to_share(
     comparer: Comparer, documents: Documents, words: str
 ) -> None:
-    answer = ask(comparer, "a1", f"text:{words}")
-    check(answer.to_dict(), documents)
+    answer = compare_sides(comparer, "a1", f"text:{words}")
+    check_answer(answer, documents)
     assert not answer.common and not answer.distinct_b and answer.distinct_a
     assert "no phrase of the index was found in B" in answer.stats.notes
-    nothing = ask(comparer, f"text:{words}", f"text:{words} and")
-    check(nothing.to_dict(), documents)
+    nothing = compare_sides(comparer, f"text:{words}", f"text:{words} and")
+    check_answer(nothing, documents)
     assert nothing.no_evidence and nothing.no_evidence.code == "no-phrases"
 
 
-def test_broken_unicode_in_a_text_does_no_harm(local: Comparer, documents: Documents) -> None:
-    answer = ask(local, "a1", Side.from_json({"text": "waggle dance \ud800 rye flour"}))
-    check(answer.to_dict(), documents)
+def test_a_text_with_broken_unicode_is_compared(embedded_comparer: Comparer, documents: Documents) -> None:
+    answer = compare_sides(embedded_comparer, "a1", Side.from_json({"text": "waggle dance \ud800 rye flour"}))
+    check_answer(answer, documents)
     assert answer.common
 
 
-def test_a_very_long_text_is_compared_and_a_longer_one_refused(embedded: Engine, documents: Documents) -> None:
-    comparer = Comparer(embedded, limits=SideLimits(max_text_bytes=2**21))
+def test_a_very_long_text_is_compared_and_a_longer_one_refused(
+    indexed_embedded_engine: Engine, documents: Documents
+) -> None:
+    comparer = Comparer(indexed_embedded_engine, limits=SideLimits(max_text_bytes=2**21))
     piece = " ".join(document.text for document in documents.values()) + "\n\n"
     text = (piece * (2**21 // len(piece) + 1))[: 2**21]
-    answer = ask(comparer, Side.from_json({"text": text}), "a1")
-    check(answer.to_dict(), documents)
+    answer = compare_sides(comparer, Side.from_json({"text": text}), "a1")
+    check_answer(answer, documents)
     assert next(entry for entry in answer.common if entry.phrase == SHARED).count_a > 1000
     with pytest.raises(TooLarge, match="bytes"):
-        ask(comparer, Side.from_json({"text": text + "!"}), "a1")
+        compare_sides(comparer, Side.from_json({"text": text + "!"}), "a1")
     with pytest.raises(TooLarge, match="bytes"):
-        ask(Comparer(embedded), Side.from_json({"text": "!" * (10 * 2**20 + 1)}), "a1")
+        compare_sides(Comparer(indexed_embedded_engine), Side.from_json({"text": "!" * (10 * 2**20 + 1)}), "a1")
 
 
-def test_the_empty_documents_of_an_index_have_nothing_to_share(copied: Engine) -> None:
+def test_the_empty_documents_of_an_index_have_nothing_to_share(writable_engine: Engine) -> None:
     from indexer.analysis.analyzer import Analyzer
 
     empty = [Document("nothing", "", ""), Document("little", "", "of the")]
-    copied.add_documents(INDEX, Analyzer(copied.open_reader(INDEX).model).analyse_all(empty))
-    answer = ask(Comparer(copied), "nothing", "little")
+    writable_engine.add_documents(INDEX, Analyzer(writable_engine.open_reader(INDEX).model).analyse_all(empty))
+    answer = compare_sides(Comparer(writable_engine), "nothing", "little")
     assert answer.no_evidence and answer.no_evidence.code == "no-phrases"
-    assert ask(Comparer(copied), "nothing", "a1").distinct_b
+    assert compare_sides(Comparer(writable_engine), "nothing", "a1").distinct_b
 
 
-def test_a_thousand_documents_against_a_thousand_take_two_requests(copied: Engine) -> None:
-    answer = thousands(copied)
+def test_a_thousand_documents_against_a_thousand_take_two_requests(writable_engine: Engine) -> None:
+    answer = compare_thousands(writable_engine)
     assert len(answer.a.ids) == len(answer.b.ids) == 1000
     assert answer.candidates and max(len(side) for side in answer.candidates.values()) <= 200
     assert answer.common
 
 
-def thousands(engine: Engine) -> Comparison:
+def compare_thousands(engine: Engine) -> Comparison:
     from indexer.analysis.analyzer import Analyzer
 
-    many = list(field_documents(2000, seed=5, prefix="many"))
+    many = list(generate_field_documents(2000, seed=5, prefix="many"))
     engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(many))
     comparer = Comparer(engine)
     halves = (",".join(document.id for document in many[start::2]) for start in (0, 1))
     before = engine.request_count
-    answer = ask(comparer, *(f"ids:{half}" for half in halves), candidates=True)
+    answer = compare_sides(comparer, *(f"ids:{half}" for half in halves), candidates=True)
     assert engine.request_count - before == 2
     return answer
 
 
 def test_the_corpus_is_the_same_every_time() -> None:
-    assert corpus() == corpus()
+    assert make_planted_corpus() == make_planted_corpus()

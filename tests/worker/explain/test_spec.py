@@ -1,7 +1,8 @@
-"""What may be asked: every complaint is one line that says what is allowed."""
+"""Options of a comparison: bad ones are refused with what is allowed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from indexer.engines.base import Engine
 from indexer.errors import BadParameter, PhraseComError, UnknownIndex, UnknownMethod
-from tests.worker.conftest import INDEX, ask
+from tests.support.comparisons import INDEX, compare_sides
 from worker.comparer import Comparer, compare
 from worker.explain.side import Side
 from worker.explain.spec import MODEL_OPTIONS, OPTION_RANGES
@@ -19,21 +20,21 @@ NUMBERS = [float("nan"), float("inf"), -float("inf"), -1, -1e-9, 1e300, 10**400,
 
 @pytest.mark.parametrize("name", MODEL_OPTIONS)
 @pytest.mark.parametrize("value", NUMBERS)
-def test_a_number_out_of_range_is_refused(local: Comparer, name: str, value: object) -> None:
+def test_a_number_out_of_range_is_refused(embedded_comparer: Comparer, name: str, value: object) -> None:
     with pytest.raises(BadParameter, match=name):
-        ask(local, "a1", "b1", **{name: value})
+        compare_sides(embedded_comparer, "a1", "b1", **{name: value})
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
 @pytest.mark.parametrize("name", MODEL_OPTIONS)
 @pytest.mark.parametrize("end", [0, 1])
-def test_the_ends_of_every_range_give_finite_answers(local: Comparer, preset: str, name: str, end: int) -> None:
+def test_the_ends_of_every_range_give_finite_answers(
+    embedded_comparer: Comparer, preset: str, name: str, end: int
+) -> None:
     value = OPTION_RANGES[name][end]
-    given = {name: value} | ({"gamma": 1e3} if name == "lambda" else {"lambda": 0} if name == "gamma" else {})
-    answer = ask(local, "a1", "b1", preset=preset, cap=0, candidates=True, **given)
-    from tests.support.answer_shape import _finite
-
-    _finite(answer.to_dict())
+    options = {name: value} | ({"gamma": 1e3} if name == "lambda" else {"lambda": 0} if name == "gamma" else {})
+    answer = compare_sides(embedded_comparer, "a1", "b1", preset=preset, cap=0, candidates=True, **options)
+    json.dumps(answer.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -45,55 +46,61 @@ def test_the_ends_of_every_range_give_finite_answers(local: Comparer, preset: st
         ({"lambda_": 0}, "lambda_"), ({"lambda": 4, "gamma": 1}, "lambda"),
     ],
 )  # fmt: skip
-def test_an_option_that_cannot_be_is_named(local: Comparer, options: Mapping[str, Any], named: str) -> None:
+def test_an_invalid_option_is_refused_by_name(
+    embedded_comparer: Comparer, options: Mapping[str, Any], named: str
+) -> None:
     with pytest.raises(BadParameter, match=named):
-        local.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"), options=options)
+        embedded_comparer.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"), options=options)
 
 
-def test_an_option_left_empty_is_the_presets(local: Comparer) -> None:
-    asked = local.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"), options={"alpha": None, "cap": None})
-    assert asked == local.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"))
+def test_an_option_of_none_takes_the_value_of_the_preset(embedded_comparer: Comparer) -> None:
+    spec = embedded_comparer.make_spec(
+        INDEX, Side.from_id("a1"), Side.from_id("b1"), options={"alpha": None, "cap": None}
+    )
+    assert spec == embedded_comparer.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"))
 
 
 @pytest.mark.parametrize("method", ["cdb", "", None, ["cda"], 3])
-def test_an_unknown_method_is_told_the_known_ones(local: Comparer, method: Any) -> None:
+def test_an_unknown_method_is_refused_with_the_known_ones(embedded_comparer: Comparer, method: Any) -> None:
     with pytest.raises(UnknownMethod, match="cda_two_step"):
-        ask(local, "a1", "b1", method=method)
+        compare_sides(embedded_comparer, "a1", "b1", method=method)
 
 
 @pytest.mark.parametrize("preset", ["best", "", None, {}])
-def test_an_unknown_preset_is_told_the_known_ones(local: Comparer, preset: Any) -> None:
+def test_an_unknown_preset_is_refused_with_the_known_ones(embedded_comparer: Comparer, preset: Any) -> None:
     with pytest.raises(BadParameter, match="default, paper"):
-        ask(local, "a1", "b1", preset=preset)
+        compare_sides(embedded_comparer, "a1", "b1", preset=preset)
 
 
-def test_an_unknown_index_is_told_how_to_make_it(comparer: Comparer) -> None:
+def test_an_unknown_index_is_refused_with_the_command_that_builds_it(comparer: Comparer) -> None:
     with pytest.raises(UnknownIndex, match="phrasecom index"):
-        ask(comparer, "a1", "b1", index="nowhere")
+        compare_sides(comparer, "a1", "b1", index="nowhere")
     with pytest.raises(PhraseComError, match="cannot name an index"):
-        ask(comparer, "a1", "b1", index="../etc")
+        compare_sides(comparer, "a1", "b1", index="../etc")
 
 
-def test_an_unknown_graph_is_refused(embedded: Engine) -> None:
+def test_an_unknown_graph_is_refused(indexed_embedded_engine: Engine) -> None:
     with pytest.raises(BadParameter, match="neighbourhood, full"):
-        compare("a1", "b1", index=INDEX, engine=embedded, graph="half")
+        compare("a1", "b1", index=INDEX, engine=indexed_embedded_engine, graph="half")
 
 
-def test_comparing_in_one_call_takes_a_folder_an_engine_or_a_comparer(embedded: Engine, local: Comparer) -> None:
+def test_comparing_in_one_call_takes_a_folder_an_engine_or_a_comparer(
+    indexed_embedded_engine: Engine, embedded_comparer: Comparer
+) -> None:
     answers = [
         compare("a1", "b1", index=INDEX, engine=engine, candidates=True, cap=0)
-        for engine in (embedded.address, embedded, local)
+        for engine in (indexed_embedded_engine.address, indexed_embedded_engine, embedded_comparer)
     ]
     assert len({str([answer.common, answer.distinct_a, answer.candidates]) for answer in answers}) == 1
-    assert compare("a1", "b1", index=INDEX, engine=local, graph=True).graph
-    assert compare("a1", "b1", index=INDEX, engine=local, graph="full", cap=1).common
+    assert compare("a1", "b1", index=INDEX, engine=embedded_comparer, graph=True).graph
+    assert compare("a1", "b1", index=INDEX, engine=embedded_comparer, graph="full", cap=1).common
 
 
-def test_a_question_has_one_key_whatever_the_order_of_its_options(local: Comparer) -> None:
+def test_the_answer_id_does_not_depend_on_the_order_of_options(embedded_comparer: Comparer) -> None:
     def key(**options: Any) -> str:
-        return local.make_spec(INDEX, Side.from_id("a1"), Side.from_id("b1"), options=options).compute_answer_id(
-            "e", {"a1": "v"}
-        )
+        return embedded_comparer.make_spec(
+            INDEX, Side.from_id("a1"), Side.from_id("b1"), options=options
+        ).compute_answer_id("e", {"a1": "v"})
 
     assert key(cap=3, k=5) == key(k=5, cap=3)
     assert (
@@ -101,16 +108,24 @@ def test_a_question_has_one_key_whatever_the_order_of_its_options(local: Compare
     )
 
 
-def test_the_id_of_an_answer_depends_on_the_versions_of_its_documents_only(local: Comparer) -> None:
-    ids = [ask(local, "a1", "b1").id, ask(local, "a1", "b1").id, ask(local, "b1", "a1").id, ask(local, "a1", "b2").id]
+def test_the_id_of_an_answer_depends_on_the_versions_of_its_documents_only(embedded_comparer: Comparer) -> None:
+    ids = [
+        compare_sides(embedded_comparer, "a1", "b1").id,
+        compare_sides(embedded_comparer, "a1", "b1").id,
+        compare_sides(embedded_comparer, "b1", "a1").id,
+        compare_sides(embedded_comparer, "a1", "b2").id,
+    ]
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3
 
 
-def test_the_weights_of_the_ranking_are_options_too(local: Comparer) -> None:
-    usual, same = ask(local, "a1", "b1", cap=0), ask(local, "a1", "b1", cap=0, odds_intercept=-2.1)
-    other = ask(local, "a1", "b1", cap=0, odds_intercept=0)
+def test_the_weights_of_the_reader_odds_are_options(embedded_comparer: Comparer) -> None:
+    usual, same = (
+        compare_sides(embedded_comparer, "a1", "b1", cap=0),
+        compare_sides(embedded_comparer, "a1", "b1", cap=0, odds_intercept=-2.1),
+    )
+    other = compare_sides(embedded_comparer, "a1", "b1", cap=0, odds_intercept=0)
     assert usual.id == same.id != other.id
     assert other.common[0].score > usual.common[0].score
     with pytest.raises(BadParameter, match="odds_min_salience must be above 0"):
-        ask(local, "a1", "b1", odds_min_salience=0)
+        compare_sides(embedded_comparer, "a1", "b1", odds_min_salience=0)

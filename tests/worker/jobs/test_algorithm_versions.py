@@ -1,4 +1,4 @@
-"""Web servers and workers of two versions beside each other, as while a service is upgraded."""
+"""Web servers and workers of different versions at the same time, as during an upgrade of a service."""
 
 from __future__ import annotations
 
@@ -13,67 +13,69 @@ from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Job, JobKind, NewJob
 from worker.jobs.payloads import ComparisonRequest, PageRequest
-from worker.jobs.runner import _MAX_VERSION_ATTEMPTS, run_job
+from worker.jobs.runner import MAX_VERSION_ATTEMPTS, run_job
 from worker.jobs.store import JobStore
 from worker.service import job_handlers
 from worker.service.container import ServiceContainer
 from worker.service.gateway import JobGateway
 
-ASKED: dict[JobKind, str] = {
+PAYLOADS: dict[JobKind, str] = {
     "comparison": ComparisonRequest("papers", Side.from_id("d1"), Side.from_id("d2")).to_json(),
     "explanation": PageRequest("papers", ("d1", "d2"), "page").to_json(),
 }
 
 
 @pytest.fixture
-def inline(config: WorkConfig) -> Iterator[ServiceContainer]:
-    service = ServiceContainer(WorkConfig(engine=config.engine))
-    yield service
-    service.close()
+def inline_container(work_config: WorkConfig) -> Iterator[ServiceContainer]:
+    container = ServiceContainer(WorkConfig(engine=work_config.engine))
+    yield container
+    container.close()
 
 
-def entered(store: JobStore, kind: JobKind, version: int) -> None:
-    """A job as a web server of that version hands it in."""
-    question = json.loads(ASKED[kind])
-    assert question["algorithm"] == ALGORITHM_VERSION, "a question says of which version it is asked"
-    store.submit(NewJob("job", kind, json.dumps(question | {"algorithm": str(version)}), "me"))
+def submit_payload(store: JobStore, kind: JobKind, version: int) -> None:
+    """Submit a job as a web server of that version does."""
+    payload = json.loads(PAYLOADS[kind])
+    assert payload["algorithm"] == ALGORITHM_VERSION, "a payload names its version"
+    store.submit(NewJob("job", kind, json.dumps(payload | {"algorithm": str(version)}), "me"))
 
 
-def after_a_run(service: ServiceContainer) -> Job:
-    run_job(service.store, "job", job_handlers.make_job_handlers(service))
-    found = service.store.get("job")
-    assert found is not None
-    return found
+def run_submitted_job(container: ServiceContainer) -> Job:
+    run_job(container.store, "job", job_handlers.make_job_handlers(container))
+    job = container.store.get("job")
+    assert job is not None
+    return job
 
 
-@pytest.mark.parametrize("kind", ASKED)
-def test_what_is_asked_of_a_newer_method_is_left_to_another_worker(inline: ServiceContainer, kind: JobKind) -> None:
-    entered(inline.store, kind, int(ALGORITHM_VERSION) + 1)
-    job = after_a_run(inline)
-    assert (job.state, job.answer, inline.store.get_parts("job")) == ("queued", None, {})
+@pytest.mark.parametrize("kind", PAYLOADS)
+def test_a_job_for_a_newer_algorithm_is_left_to_another_worker(
+    inline_container: ServiceContainer, kind: JobKind
+) -> None:
+    submit_payload(inline_container.store, kind, int(ALGORITHM_VERSION) + 1)
+    job = run_submitted_job(inline_container)
+    assert (job.state, job.answer, inline_container.store.get_parts("job")) == ("queued", None, {})
 
 
-def test_a_question_no_worker_can_answer_is_told_in_the_end(inline: ServiceContainer) -> None:
-    entered(inline.store, "comparison", int(ALGORITHM_VERSION) + 1)
-    for _ in range(_MAX_VERSION_ATTEMPTS - 1):
-        assert after_a_run(inline).state == "queued"
-    job = after_a_run(inline)
+def test_a_job_for_which_no_worker_is_new_enough_fails_in_the_end(inline_container: ServiceContainer) -> None:
+    submit_payload(inline_container.store, "comparison", int(ALGORITHM_VERSION) + 1)
+    for _ in range(MAX_VERSION_ATTEMPTS - 1):
+        assert run_submitted_job(inline_container).state == "queued"
+    job = run_submitted_job(inline_container)
     assert job.state == "failed" and job.failure is not None
     assert (job.failure.code, job.failure.retryable) == ("unavailable", True)
     assert "upgrade the workers" in job.failure.detail
 
 
 @pytest.mark.parametrize("version", [int(ALGORITHM_VERSION), int(ALGORITHM_VERSION) - 1])
-@pytest.mark.parametrize("kind", ASKED)
-def test_what_an_older_web_server_asks_is_answered(inline: ServiceContainer, kind: JobKind, version: int) -> None:
-    entered(inline.store, kind, version)
-    assert after_a_run(inline).state == "done"
+@pytest.mark.parametrize("kind", PAYLOADS)
+def test_jobs_of_an_older_web_server_are_done(inline_container: ServiceContainer, kind: JobKind, version: int) -> None:
+    submit_payload(inline_container.store, kind, version)
+    assert run_submitted_job(inline_container).state == "done"
 
 
-def test_a_web_server_hands_in_its_version(inline: ServiceContainer) -> None:
-    desk = JobGateway(inline)
-    asked = ComparisonRequest("papers", Side.from_id("d1"), Side.from_id("d2"))
-    new = desk.compute_answer_id(asked)
-    inline.store.submit(NewJob(new, "comparison", asked.to_json(), Caller("me").key_id))
-    question = inline.store.get_payload(new)
-    assert question is not None and json.loads(question)["algorithm"] == ALGORITHM_VERSION
+def test_a_submitted_job_names_its_algorithm_version(inline_container: ServiceContainer) -> None:
+    gateway = JobGateway(inline_container)
+    request = ComparisonRequest("papers", Side.from_id("d1"), Side.from_id("d2"))
+    answer_id = gateway.compute_answer_id(request)
+    inline_container.store.submit(NewJob(answer_id, "comparison", request.to_json(), Caller("me").key_id))
+    payload = inline_container.store.get_payload(answer_id)
+    assert payload is not None and json.loads(payload)["algorithm"] == ALGORITHM_VERSION

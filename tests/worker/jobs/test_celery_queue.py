@@ -1,4 +1,4 @@
-"""The Celery app and the engine that a process opens, as the settings say."""
+"""The queues of the Celery app, and the engine that each process opens."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from worker.process import celery_worker
 from worker.service.container import ServiceContainer
 
 
-def test_every_queue_has_a_binding_of_its_own_and_nothing_else(config: WorkConfig) -> None:
-    app = make_celery_app(config)
+def test_every_queue_has_exactly_one_binding(work_config: WorkConfig) -> None:
+    app = make_celery_app(work_config)
     with app.connection_for_write() as connection, connection.channel() as channel:
         for name in QUEUES:
             app.amqp.queues[name](channel).declare()
-    with redis.Redis.from_url(config.redis_url) as client:
-        prefix = config.key_prefix + "broker:"
+    with redis.Redis.from_url(work_config.redis_url) as client:
+        prefix = work_config.key_prefix + "broker:"
         bound = {name: client.smembers(f"{prefix}_kombu.binding.{name}") for name in QUEUES}
     for name, members in bound.items():
         (member,) = members
         assert member.decode().split("\x06\x16") == [name, "", name]
 
 
-def test_a_message_goes_to_one_queue_only_and_a_repeated_one_is_first(config: WorkConfig) -> None:
-    app = make_celery_app(config)
+def test_a_message_goes_to_one_queue_only_and_a_repeated_one_comes_first(work_config: WorkConfig) -> None:
+    app = make_celery_app(work_config)
     with app.connection_for_write() as connection, connection.channel() as channel:
         for name in QUEUES:
             app.amqp.queues[name](channel).declare()
@@ -47,7 +47,7 @@ def test_a_message_goes_to_one_queue_only_and_a_repeated_one_is_first(config: Wo
     assert arrived == {"interactive": ["one"], "bulk": ["once more", "two", "three"]}
 
 
-ENGINE = {
+ENGINE_SETTINGS = {
     "engine": "https://search.example:9200",
     "engine_api_key": "c2VjcmV0OmtleQ==",
     "index_prefix": "ours-",
@@ -57,28 +57,28 @@ ENGINE = {
 }
 
 
-def check(engine: object) -> None:
+def check_engine_options(engine: object) -> None:
     assert isinstance(engine, ElasticsearchEngine)
-    assert (engine.address, engine.prefix, engine.shards, engine.replicas) == (ENGINE["engine"], "ours-", 3, 2)
+    assert (engine.address, engine.prefix, engine.shards, engine.replicas) == (ENGINE_SETTINGS["engine"], "ours-", 3, 2)
     client = engine.connection.client
     assert client._request_timeout == 7.0
     assert client._headers["authorization"] == "ApiKey c2VjcmV0OmtleQ=="
 
 
 def test_the_web_process_opens_the_engine_as_the_settings_say() -> None:
-    app = create_app(load_settings(**ENGINE), inline=True)
-    desk = app.extensions[EXTENSION].gateway
-    check(desk.container.engine)
-    desk.close()
+    app = create_app(load_settings(**ENGINE_SETTINGS), inline=True)
+    gateway = app.extensions[EXTENSION].gateway
+    check_engine_options(gateway.container.engine)
+    gateway.close()
 
 
 def test_the_worker_opens_the_engine_as_the_settings_say() -> None:
-    celery_worker.configure_process(load_work_config(load_settings(**ENGINE), inline=True))
-    service = celery_worker.get_container()
+    celery_worker.configure_process(load_work_config(load_settings(**ENGINE_SETTINGS), inline=True))
+    container = celery_worker.get_container()
     try:
-        check(service.engine)
+        check_engine_options(container.engine)
     finally:
-        service.close()
+        container.close()
         celery_worker._reset_after_fork()
         celery_worker.configure_process(WorkConfig())
 
@@ -86,9 +86,11 @@ def test_the_worker_opens_the_engine_as_the_settings_say() -> None:
 def test_the_certificate_authority_reaches_the_connection(tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     authority.touch()
-    service = ServiceContainer(load_work_config(load_settings(**ENGINE, engine_ca=str(authority)), inline=True))
-    engine = service.engine
+    container = ServiceContainer(
+        load_work_config(load_settings(**ENGINE_SETTINGS, engine_ca=str(authority)), inline=True)
+    )
+    engine = container.engine
     assert isinstance(engine, ElasticsearchEngine)
     (node,) = engine.connection.client.transport.node_pool.all()
     assert node.config.ca_certs == str(authority)
-    service.close()
+    container.close()

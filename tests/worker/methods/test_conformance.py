@@ -10,31 +10,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.errors import BadParameter, UnknownMethod
-from tests.support.problems import changed, problem_of, random_problem
+from tests.support.problems import make_problem, make_random_problem, replace_features
 from worker.methods import METHODS, MethodResult, PairProblem, RankedList, get_method
 from worker.solver.parameters import DEFAULT, PAPER, Parameters
 
 NAMES = list(METHODS)
 OWN_PHRASES = {"word_match"}
-NEED_A_GRAPH = {"cda", "cda_two_step", "cda_alter_mea"}
-STRICT = {"paper": PAPER.with_options(tolerance=1e-13), "default": DEFAULT, "joint": DEFAULT.with_options(
+NEED_GRAPH = {"cda", "cda_two_step", "cda_alter_mea"}
+PARAMETERS = {"paper": PAPER.with_options(tolerance=1e-13), "default": DEFAULT, "joint": DEFAULT.with_options(
     threshold="mean", kappa=3.0, lambda_=0.3, tolerance=1e-13)}  # fmt: skip
 seeds = st.integers(0, 2**32 - 1)
-presets = st.sampled_from(sorted(STRICT))
+presets = st.sampled_from(sorted(PARAMETERS))
 
 
-def lists(sorting: MethodResult) -> tuple[RankedList, RankedList, RankedList]:
-    return sorting.common, sorting.distinct_a, sorting.distinct_b
+def get_lists(result: MethodResult) -> tuple[RankedList, RankedList, RankedList]:
+    return result.common, result.distinct_a, result.distinct_b
 
 
-def names(sorting: MethodResult) -> tuple[list[str], list[str], list[str]]:
-    a, b, c = ([sorting.phrases[i] for i in one.indices] for one in lists(sorting))
+def name_phrases(result: MethodResult) -> tuple[list[str], list[str], list[str]]:
+    a, b, c = ([result.phrases[i] for i in one.indices] for one in get_lists(result))
     return a, b, c
 
 
-def clear(sorting: MethodResult) -> bool:
+def is_clear_cut(result: MethodResult) -> bool:
     """No phrase sits on its cut."""
-    return bool((np.abs(sorting.margin) > 1e-6).all())
+    return bool((np.abs(result.margin) > 1e-6).all())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,54 +42,54 @@ class TestEveryMethod:
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_lists_are_disjoint_and_hold_candidates_of_their_side(self, name: str, seed: int, preset: str) -> None:
-        problem = random_problem(seed, STRICT[preset])
-        found = get_method(name).sort_phrases(problem)
-        common, only_a, only_b = (set(one) for one in names(found))
+        problem = make_random_problem(seed, PARAMETERS[preset])
+        result = get_method(name).sort_phrases(problem)
+        common, only_a, only_b = (set(one) for one in name_phrases(result))
         assert not common & only_a and not common & only_b and not only_a & only_b
-        assert [len(set(one.indices.tolist())) for one in lists(found)] == [len(one) for one in lists(found)]
+        assert [len(set(one.indices.tolist())) for one in get_lists(result)] == [len(one) for one in get_lists(result)]
         if name in OWN_PHRASES:
             assert only_a <= set(problem.a.tokens) and only_b <= set(problem.b.tokens)
             return
-        assert found.phrases == problem.phrases
-        assert problem.is_candidate[found.common.indices].all()
+        assert result.phrases == problem.phrases
+        assert problem.is_candidate[result.common.indices].all()
         assert (
-            problem.a.is_salient[found.distinct_a.indices].all()
-            and problem.b.is_salient[found.distinct_b.indices].all()
+            problem.a.is_salient[result.distinct_a.indices].all()
+            and problem.b.is_salient[result.distinct_b.indices].all()
         )
 
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_lists_are_ranked_best_first_with_finite_numbers(self, name: str, seed: int, preset: str) -> None:
-        found = get_method(name).sort_phrases(random_problem(seed, STRICT[preset]))
-        size = len(found.phrases)
-        for one in lists(found):
+        result = get_method(name).sort_phrases(make_random_problem(seed, PARAMETERS[preset]))
+        size = len(result.phrases)
+        for one in get_lists(result):
             assert one.indices.shape == one.scores.shape
             assert (np.diff(one.scores) <= 1e-8 * np.abs(one.scores[:-1])).all()
             assert np.isfinite(one.scores).all()
-        for array in (found.relevance_a, found.relevance_b, found.margin):
+        for array in (result.relevance_a, result.relevance_b, result.margin):
             assert array.shape == (size,) and np.isfinite(array).all()
-        assert (found.relevance_a >= 0).all() and (found.relevance_b >= 0).all()
+        assert (result.relevance_a >= 0).all() and (result.relevance_b >= 0).all()
 
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
-    def test_the_margin_says_what_is_common(self, name: str, seed: int, preset: str) -> None:
-        found = get_method(name).sort_phrases(random_problem(seed, STRICT[preset]))
-        chosen = np.isin(np.arange(len(found.phrases)), found.common.indices)
-        assert (found.margin[chosen] >= -1e-9).all()
-        others = np.concatenate([found.distinct_a.indices, found.distinct_b.indices])
-        assert (found.margin[others] <= 1e-9).all()
+    def test_the_sign_of_the_margin_says_what_is_common(self, name: str, seed: int, preset: str) -> None:
+        result = get_method(name).sort_phrases(make_random_problem(seed, PARAMETERS[preset]))
+        chosen = np.isin(np.arange(len(result.phrases)), result.common.indices)
+        assert (result.margin[chosen] >= -1e-9).all()
+        others = np.concatenate([result.distinct_a.indices, result.distinct_b.indices])
+        assert (result.margin[others] <= 1e-9).all()
 
     @settings(max_examples=40, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_swapping_the_sides_swaps_the_lists(self, name: str, seed: int, preset: str) -> None:
-        problem = random_problem(seed, STRICT[preset])
+        problem = make_random_problem(seed, PARAMETERS[preset])
         one, other = (
             get_method(name).sort_phrases(problem),
             get_method(name).sort_phrases(replace(problem, a=problem.b, b=problem.a)),
         )
-        if not clear(one):
+        if not is_clear_cut(one):
             return
-        (common, only_a, only_b), (common_2, only_a_2, only_b_2) = names(one), names(other)
+        (common, only_a, only_b), (common_2, only_a_2, only_b_2) = name_phrases(one), name_phrases(other)
         assert set(common) == set(common_2)
         if preset != "joint":  # the joint problem settles side by side, its ties only within its tolerance
             assert (common, only_a, only_b) == (common_2, only_b_2, only_a_2)
@@ -97,66 +97,67 @@ class TestEveryMethod:
     @settings(max_examples=20, deadline=None)
     @given(seed=seeds, preset=presets)
     def test_the_same_problem_gives_the_same_bytes(self, name: str, seed: int, preset: str) -> None:
-        runs = [get_method(name).sort_phrases(random_problem(seed, STRICT[preset])) for _ in range(2)]
+        runs = [get_method(name).sort_phrases(make_random_problem(seed, PARAMETERS[preset])) for _ in range(2)]
         one, other = (
-            [a.tobytes() for r in lists(run) for a in (r.indices, r.scores)] + [run.margin.tobytes()] for run in runs
+            [a.tobytes() for r in get_lists(run) for a in (r.indices, r.scores)] + [run.margin.tobytes()]
+            for run in runs
         )
         assert one == other
 
     @settings(max_examples=30, deadline=None)
     @given(seed=seeds)
     def test_the_order_of_the_candidates_does_not_matter(self, name: str, seed: int) -> None:
-        problem = random_problem(seed, DEFAULT)
+        problem = make_random_problem(seed, DEFAULT)
         texts = [" ".join(words) for words in problem.neighbour_texts]
-        turned = problem_of(texts, list(problem.phrases)[::-1], parameters=DEFAULT)
-        one = get_method(name).sort_phrases(problem_of(texts, list(problem.phrases), parameters=DEFAULT))
-        if clear(one):
-            assert names(one) == names(get_method(name).sort_phrases(turned))
+        reversed_problem = make_problem(texts, list(problem.phrases)[::-1], parameters=DEFAULT)
+        one = get_method(name).sort_phrases(make_problem(texts, list(problem.phrases), parameters=DEFAULT))
+        if is_clear_cut(one):
+            assert name_phrases(one) == name_phrases(get_method(name).sort_phrases(reversed_problem))
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_a_text_compared_with_itself_has_nothing_distinct(self, name: str, parameters: Parameters) -> None:
         text = "web graph link analysis web graph page rank"
-        problem = problem_of([text, text, "other words here"], ["web graph", "link analysis"], parameters=parameters)
-        found = get_method(name).sort_phrases(problem)
-        assert len(found.distinct_a) == len(found.distinct_b) == 0
+        problem = make_problem([text, text, "other words here"], ["web graph", "link analysis"], parameters=parameters)
+        result = get_method(name).sort_phrases(problem)
+        assert len(result.distinct_a) == len(result.distinct_b) == 0
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_without_candidates_the_lists_are_empty(self, name: str, parameters: Parameters) -> None:
-        found = get_method(name).sort_phrases(problem_of(["", "", "a b"], [], parameters=parameters))
-        assert [len(one) for one in lists(found)] == [0, 0, 0]
+        result = get_method(name).sort_phrases(make_problem(["", "", "a b"], [], parameters=parameters))
+        assert [len(one) for one in get_lists(result)] == [0, 0, 0]
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_an_empty_side_has_nothing_common(self, name: str, parameters: Parameters) -> None:
-        problem = problem_of(
+        problem = make_problem(
             ["web graph web graph", "", "x y"], ["web graph"], parameters=parameters.with_options(delta=0.0)
         )
-        found = get_method(name).sort_phrases(problem)
-        assert len(found.distinct_b) == 0
+        result = get_method(name).sort_phrases(problem)
+        assert len(result.distinct_b) == 0
         if name != "cda_alter_mea":  # a sum is large where one side is
-            assert len(found.common) == 0
+            assert len(result.common) == 0
 
-    def test_it_is_found_by_its_name(self, name: str) -> None:
+    def test_it_is_registered_by_its_name(self, name: str) -> None:
         assert METHODS[name].name == name and get_method(name) is METHODS[name]
 
 
-@pytest.mark.parametrize("name", sorted(NEED_A_GRAPH))
+@pytest.mark.parametrize("name", sorted(NEED_GRAPH))
 def test_a_method_that_needs_the_graph_says_so(name: str) -> None:
     with pytest.raises(BadParameter, match=f"{name} needs the phrase-document graph"):
-        get_method(name).sort_phrases(replace(random_problem(1), graph=None))
+        get_method(name).sort_phrases(replace(make_random_problem(1), graph=None))
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - NEED_A_GRAPH))
-def test_the_other_methods_work_without_one(name: str) -> None:
-    get_method(name).sort_phrases(replace(random_problem(1), graph=None))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NEED_GRAPH))
+def test_the_other_methods_work_without_the_graph(name: str) -> None:
+    get_method(name).sort_phrases(replace(make_random_problem(1), graph=None))
 
 
-def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
+def test_an_unknown_method_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownMethod, match=r"no method named 'magic'; choose one of word_match, .*containment"):
         get_method("magic")
 
 
-def bad(**changes: object) -> PairProblem:
-    return changed(random_problem(1), **changes)
+def make_changed_problem(**changes: object) -> PairProblem:
+    return replace_features(make_random_problem(1), **changes)
 
 
 @pytest.mark.parametrize(
@@ -169,18 +170,18 @@ def bad(**changes: object) -> PairProblem:
 )
 def test_arrays_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        bad(**changes)
+        make_changed_problem(**changes)
 
 
 def test_negative_and_infinite_numbers_are_refused_and_nan_salience_is_none() -> None:
-    size = len(random_problem(1).phrases)
+    size = len(make_random_problem(1).phrases)
     for value in (-1.0, float("inf")):
         with pytest.raises(ValueError, match="salience must be finite numbers of at least 0"):
-            bad(salience_a=np.full(size, value))
-    assert (bad(salience_a=np.full(size, float("nan"))).a.salience == 0).all()
+            make_changed_problem(salience_a=np.full(size, value))
+    assert (make_changed_problem(salience_a=np.full(size, float("nan"))).a.salience == 0).all()
 
 
 def test_a_graph_of_another_size_is_refused() -> None:
-    other = problem_of(["a b", "a c"], ["a"]).graph
+    other = make_problem(["a b", "a c"], ["a"]).graph
     with pytest.raises(ValueError, match="a graph of 1 phrases for 2 candidates"):
-        replace(problem_of(["a b", "a c"], ["a", "b"]), graph=other)
+        replace(make_problem(["a b", "a c"], ["a", "b"]), graph=other)

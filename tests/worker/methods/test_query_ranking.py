@@ -7,9 +7,9 @@ import pytest
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import Document
-from tests.support.answer_shape import check
+from tests.support.answer_shape import check_answer
+from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, PHRASES, SHARED
-from tests.worker.conftest import INDEX, ask
 from worker.comparer import Comparer
 from worker.explain.query_side import add_every_phrase
 from worker.methods.base import MethodResult, PairProblem, RankedList, SideFeatures
@@ -18,8 +18,8 @@ from worker.methods.query_ranking import rank_for_query
 BEES = set(PHRASES["bees"])
 
 
-def test_the_hits_phrases_are_ranked_by_relevance_to_the_query(comparer: Comparer) -> None:
-    answer = ask(comparer, "b1", f"query:{SHARED}", cap=0)
+def test_phrases_of_the_hit_are_ranked_by_relevance_to_the_query(comparer: Comparer) -> None:
+    answer = compare_sides(comparer, "b1", f"query:{SHARED}", cap=0)
     assert answer.common[0].phrase == SHARED
     assert answer.common[0].kind == "shared"
     relevance = [entry.relevance_b for entry in answer.common]
@@ -27,29 +27,32 @@ def test_the_hits_phrases_are_ranked_by_relevance_to_the_query(comparer: Compare
     assert [entry.score for entry in answer.common] == relevance
 
 
-def test_what_the_querys_other_hits_hold_is_implied(comparer: Comparer) -> None:
-    answer = ask(comparer, "b1", f"query:{IMPLIED}", cap=0)
+def test_phrases_of_other_hits_of_the_query_are_implied(comparer: Comparer) -> None:
+    answer = compare_sides(comparer, "b1", f"query:{IMPLIED}", cap=0)
     implied = [entry.phrase for entry in answer.common if entry.kind == "implied"]
     assert implied and set(implied) <= BEES
     assert ONLY_B in {entry.phrase for entry in answer.distinct_a}
     assert all(entry.reasons and entry.reasons.bridges for entry in answer.common if entry.kind == "implied")
 
 
-def test_what_only_the_query_names_sets_it_apart(comparer: Comparer) -> None:
-    answer = ask(comparer, "b1", f"query:{SHARED} rye flour", cap=0)
+def test_phrases_of_the_query_alone_are_distinct(comparer: Comparer) -> None:
+    answer = compare_sides(comparer, "b1", f"query:{SHARED} rye flour", cap=0)
     assert "rye flour" in {entry.phrase for entry in answer.distinct_b}
     assert SHARED in {entry.phrase for entry in answer.common}
 
 
-def test_the_query_may_stand_on_either_side(comparer: Comparer) -> None:
-    one, other = ask(comparer, "b1", f"query:{IMPLIED}", cap=0), ask(comparer, f"query:{IMPLIED}", "b1", cap=0)
+def test_the_query_may_be_either_side(comparer: Comparer) -> None:
+    one, other = (
+        compare_sides(comparer, "b1", f"query:{IMPLIED}", cap=0),
+        compare_sides(comparer, f"query:{IMPLIED}", "b1", cap=0),
+    )
     assert [entry.phrase for entry in one.common] == [entry.phrase for entry in other.common]
     assert [entry.phrase for entry in one.distinct_a] == [entry.phrase for entry in other.distinct_b]
     assert [entry.phrase for entry in one.distinct_b] == [entry.phrase for entry in other.distinct_a]
 
 
-def test_single_words_and_nested_phrases_of_the_query_take_part(comparer: Comparer) -> None:
-    answer = ask(comparer, "b1", f"query:the {SHARED} tells", candidates=True, cap=0)
+def test_single_words_and_nested_phrases_of_the_query_are_candidates(comparer: Comparer) -> None:
+    answer = compare_sides(comparer, "b1", f"query:the {SHARED} tells", candidates=True, cap=0)
     assert answer.candidates
     assert {SHARED, *SHARED.split()} == {c.phrase for c in answer.candidates["b"]}
     assert set(SHARED.split()) <= {phrase for entry in answer.common for phrase in (entry.phrase, *entry.also)}
@@ -57,22 +60,22 @@ def test_single_words_and_nested_phrases_of_the_query_take_part(comparer: Compar
 
 @pytest.mark.parametrize("word", ["dance", "Dances", "DANCE"])
 def test_a_query_of_one_word_finds_it(comparer: Comparer, word: str) -> None:
-    answer = ask(comparer, "b1", f"query:{word}", cap=0)
+    answer = compare_sides(comparer, "b1", f"query:{word}", cap=0)
     assert "dance" in {phrase for entry in answer.common for phrase in (entry.phrase, *entry.also)}
 
 
 @pytest.mark.parametrize("words", ["zzyzx", "the of it", "?"])
-def test_a_query_without_phrases_leaves_the_hit_to_itself(
+def test_all_phrases_of_the_hit_are_distinct_from_a_query_without_phrases(
     comparer: Comparer, documents: dict[str, Document], words: str
 ) -> None:
-    answer = ask(comparer, "b1", f"query:{words}", cap=0)
-    check(answer.to_dict(), documents)
+    answer = compare_sides(comparer, "b1", f"query:{words}", cap=0)
+    check_answer(answer, documents)
     assert not answer.common and not answer.distinct_b
     assert SHARED in {entry.phrase for entry in answer.distinct_a}
     assert "no phrase of the index was found in B" in answer.stats.notes
 
 
-def test_words_that_are_no_phrases_still_rank_the_hits_phrases_that_hold_them() -> None:
+def test_query_words_that_are_no_phrases_rank_the_phrases_that_contain_them() -> None:
     phrases = ["oven stone", "stone wall", "rye flour"]
     yes, no = np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
     problem = PairProblem(
@@ -90,14 +93,14 @@ def test_words_that_are_no_phrases_still_rank_the_hits_phrases_that_hold_them() 
     assert [phrases[i] for i in found.distinct_a.indices] == ["rye flour"]
 
 
-def test_every_phrase_of_a_query_has_a_weight_and_a_place(local: Comparer) -> None:
-    model = local.engine.open_reader(INDEX).model
+def test_every_phrase_of_a_query_has_a_weight_and_spans(embedded_comparer: Comparer) -> None:
+    model = embedded_comparer.engine.open_reader(INDEX).model
     text = "Rye flour, a waggle  dance; dance"
     found = add_every_phrase(Analyzer(model).analyse(Document("", "", text)), model)
-    at = {s.phrase: [text[start:end] for _, start, end in s.spans] for s in found.salient}
-    assert at["waggle dance"] == ["waggle  dance"]
-    assert at["dance"] == ["dance", "dance"]
-    assert at["rye flour"] == ["Rye flour"]
-    assert "flour waggle" not in at
+    spans = {s.phrase: [text[start:end] for _, start, end in s.spans] for s in found.salient}
+    assert spans["waggle dance"] == ["waggle  dance"]
+    assert spans["dance"] == ["dance", "dance"]
+    assert spans["rye flour"] == ["Rye flour"]
+    assert "flour waggle" not in spans
     assert found.degree == pytest.approx(sum(found.weights))
     assert max(s.salience for s in found.salient) == 1

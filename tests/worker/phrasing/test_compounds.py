@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from worker.phrasing.compounds import find_compound, space_tokens
 
 
-def whole(phrase: str, *texts: str) -> str | None:
+def expand(phrase: str, *texts: str) -> str | None:
     return find_compound(phrase, list(map(space_tokens, texts)), lambda word: word not in ("the", "of", "say"))
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "compound"),
     [
         ("gradient descent be slow\nthe gradient descent", "gradient descent"),
         ("gradient descent be slow\nthe descent", None),  # once is any word
@@ -27,27 +27,29 @@ def whole(phrase: str, *texts: str) -> str | None:
         ("man say", None),
     ],
 )
-def test_what_nearly_always_has_one_neighbour_is_half_of_something(text: str, found: str | None) -> None:
-    assert whole("descent", text) == found
+def test_a_phrase_that_mostly_has_one_neighbour_is_part_of_a_compound(text: str, compound: str | None) -> None:
+    assert expand("descent", text) == compound
 
 
-def test_it_grows_on_both_sides() -> None:
+def test_a_compound_grows_on_both_sides() -> None:
     text = "the stochastic gradient descent method of man"
-    assert whole("gradient", f"{text}\n{text}") == "stochastic gradient descent method"
+    assert expand("gradient", f"{text}\n{text}") == "stochastic gradient descent method"
 
 
-def test_a_sentence_that_is_said_again_is_no_compound() -> None:
+def test_a_repeated_sentence_is_no_compound() -> None:
     text = "we find very slow stochastic gradient descent method here"
-    assert whole("gradient", f"{text}\n{text}") is None
+    assert expand("gradient", f"{text}\n{text}") is None
 
 
-def test_it_stands_in_every_text() -> None:
-    assert whole("sleep", "sleep apnea", "the sleep apnea") == "sleep apnea"
-    assert whole("sleep", "sleep apnea\nsleep apnea\nsleep apnea", "sleep well") is None
+def test_a_compound_occurs_in_every_text() -> None:
+    assert expand("sleep", "sleep apnea", "the sleep apnea") == "sleep apnea"
+    assert expand("sleep", "sleep apnea\nsleep apnea\nsleep apnea", "sleep well") is None
 
 
 @given(st.lists(st.sampled_from(["a", "b", "the", "\n", "|"]), max_size=30), st.sampled_from(["a", "a b", "b b"]))
-def test_of_any_text_a_whole_holds_the_phrase_and_stands_there(words: list[str], phrase: str) -> None:
+def test_a_compound_contains_the_phrase_and_occurs_in_the_text(words: list[str], phrase: str) -> None:
     tokens = " ".join(words).replace(" \n ", "\n").strip()
-    found = whole(phrase, tokens)
-    assert found is None or (f" {phrase} " in f" {found} " and f" {found} " in f" {tokens} ".replace("\n", " \n "))
+    compound = expand(phrase, tokens)
+    assert compound is None or (
+        f" {phrase} " in f" {compound} " and f" {compound} " in f" {tokens} ".replace("\n", " \n ")
+    )

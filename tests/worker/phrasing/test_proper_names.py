@@ -15,7 +15,7 @@ from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import lemmatize_document
-from tests.worker.explain.test_partial_match import model
+from tests.support.phrase_models import make_phrase_model
 from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.side import Side
@@ -26,7 +26,7 @@ from worker.phrasing.proper_names import FullForm, ProperNames, find_shared_form
 NAMES = {"mark", "hughes", "pnc"}
 
 
-def names(text: str, title: str = "") -> ProperNames:
+def find_names(text: str, title: str = "") -> ProperNames:
     document, lemmas = Document("d", title, text), Lemmatizer("en")
     tokens = lemmatize_document(document, lemmas)
     return ProperNames(
@@ -35,7 +35,7 @@ def names(text: str, title: str = "") -> ProperNames:
 
 
 @pytest.mark.parametrize(
-    ("text", "phrase", "whole"),
+    ("text", "phrase", "full_form"),
     [
         ("Then Mark Hughes came. Hughes said so.", "hughes", "Mark Hughes"),
         ("Manager Mark Hughes came.", "hughes", "Mark Hughes"),
@@ -58,52 +58,54 @@ def names(text: str, title: str = "") -> ProperNames:
         ("The word stands in the\nMark\n\nHughes of a list.", "hughes", None),
     ],
 )
-def test_a_piece_of_a_name_or_a_compound_is_shown_whole(text: str, phrase: str, whole: str | None) -> None:
-    found = names(text).expand(phrase)
-    assert (found and found.display) == whole
+def test_part_of_a_name_is_expanded(text: str, phrase: str, full_form: str | None) -> None:
+    found = find_names(text).expand(phrase)
+    assert (found and found.display) == full_form
 
 
-def test_a_title_is_not_asked_as_all_its_words_may_have_capitals() -> None:
-    assert names("It grows.", title="Why Mark Hughes Left").expand("hughes") is None
-    assert names("Hughes left.", title="Why Mark Hughes Left").expand("hughes") is None
+def test_titles_are_not_searched_since_all_their_words_may_have_capitals() -> None:
+    assert find_names("It grows.", title="Why Mark Hughes Left").expand("hughes") is None
+    assert find_names("Hughes left.", title="Why Mark Hughes Left").expand("hughes") is None
 
 
-def test_a_pair_is_no_piece_of_anything() -> None:
-    assert names("Then Mark Hughes came.").expand("hughes@@mark") is None
+def test_a_phrase_pair_is_not_expanded() -> None:
+    assert find_names("Then Mark Hughes came.").expand("hughes@@mark") is None
 
 
-def test_two_texts_must_agree() -> None:
+def test_the_forms_of_two_texts_must_agree() -> None:
     one, other = FullForm("Mark Hughes", "mark hughes"), FullForm("Mark HUGHES", "mark hughes")
     assert find_shared_form([one, other]) == one
     assert find_shared_form([one, None]) is None
     assert find_shared_form([]) is None
 
 
-@pytest.mark.parametrize(("groups", "whole"), [(None, "Mark Hughes"), (frozenset({"staff"}), None)])
-def test_how_the_corpus_writes_a_word_is_only_for_who_reads_it_all(groups: Groups, whole: str | None) -> None:
-    known = replace(model(), phrases=["mark"], display_forms=["Mark"])
+@pytest.mark.parametrize(("groups", "full_form"), [(None, "Mark Hughes"), (frozenset({"staff"}), None)])
+def test_capitals_of_the_corpus_are_known_only_to_unrestricted_callers(groups: Groups, full_form: str | None) -> None:
+    known = replace(make_phrase_model(), phrases=["mark"], display_forms=["Mark"])
     reader = cast("Reader", SimpleNamespace(model=known))
     document = AnalysedDocument(Document("d", "", "Mark Hughes came."), "mark hughes come", (), (), (), 0.0, "")
     found = make_proper_names(ResolvedSide(Side.from_id("d"), (document,), reader, groups))
     name = found.expand("hughes")
-    assert (name and name.display) == whole
+    assert (name and name.display) == full_form
 
 
-def test_pieces_of_one_name_are_one_entry() -> None:
+def test_parts_of_one_name_are_one_entry() -> None:
     called = dict.fromkeys(["shapiro", "wilk"], FullForm("Shapiro-Wilk", "shapiro wilk")).get
     ranked = ["shapiro", "test", "wilk", "sample"]
-    assert NearDuplicates(model()).merge(ranked, lambda place: 3, called) == [
+    assert NearDuplicates(make_phrase_model()).merge(ranked, lambda place: 3, called) == [
         ("shapiro", ("wilk",)),
         ("test", ()),
         ("sample", ()),
     ]
-    assert NearDuplicates(model()).merge(ranked, lambda place: 1, called) == [("shapiro", ("wilk",))]
-    assert [leader for leader, _ in NearDuplicates(model()).merge(ranked)] == ranked
+    assert NearDuplicates(make_phrase_model()).merge(ranked, lambda place: 1, called) == [("shapiro", ("wilk",))]
+    assert [leader for leader, _ in NearDuplicates(make_phrase_model()).merge(ranked)] == ranked
 
 
 @given(st.text("aA'’-. \n̈中+#\u200d", max_size=40))
-def test_of_any_text_a_whole_is_a_part(text: str) -> None:
-    found, lemmas = names(text), Lemmatizer("en")
+def test_a_full_form_occurs_in_the_text_and_contains_the_word(text: str) -> None:
+    found, lemmas = find_names(text), Lemmatizer("en")
     for word in lemmatize_document(Document("d", "", text), lemmas).split():
-        whole = found.expand(word)
-        assert whole is None or (whole.display in " ".join(text.split()) and f" {word} " in f" {whole.lemmas} ")
+        full_form = found.expand(word)
+        assert full_form is None or (
+            full_form.display in " ".join(text.split()) and f" {word} " in f" {full_form.lemmas} "
+        )

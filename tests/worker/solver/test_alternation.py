@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.graphs import random_pair
+from tests.support.graphs import make_random_pair
 from worker.solver.alternation import Solution, solve_alternating
 from worker.solver.parameters import Parameters
 from worker.solver.propagation import copy_propagated
@@ -14,7 +14,7 @@ from worker.solver.subgraph import Flags, Floats
 STRICT = Parameters(tolerance=0.0, max_inner=5, max_outer=9)
 
 
-class Scripted:
+class ScriptedProblem:
     """A problem whose selections and their worth are written down in advance."""
 
     def __init__(self, phrases: int, script: list[tuple[int, float]]) -> None:
@@ -38,41 +38,41 @@ class Scripted:
         return self.script[min(self.asked, len(self.script)) - 1]
 
 
-def run(script: list[tuple[int, float]], parameters: Parameters = STRICT) -> tuple[Solution, int]:
-    pair = random_pair(1)
-    graph = pair.graph()
-    problem = Scripted(graph.phrase_count, script)
+def solve_script(script: list[tuple[int, float]], parameters: Parameters = STRICT) -> tuple[Solution, int]:
+    pair = make_random_pair(1)
+    graph = pair.build_graph()
+    problem = ScriptedProblem(graph.phrase_count, script)
     start = np.zeros((graph.phrase_count, 1), dtype=bool)
-    solution = solve_alternating(graph, pair.seeds(parameters), problem, start, parameters)
+    solution = solve_alternating(graph, pair.build_seeds(parameters), problem, start, parameters)
     return solution, problem.asked
 
 
-def chosen(solution: Solution) -> list[int]:
+def list_selected(solution: Solution) -> list[int]:
     return np.flatnonzero(solution.y[:, 0]).tolist()
 
 
 def test_a_selection_that_stays_ends_the_loop() -> None:
-    solution, asked = run([(3, 1.0), (4, 1.0), (4, 1.0), (5, 1.0)])
-    assert (asked, solution.outer_rounds[0], chosen(solution)) == (3, 3, [4])
+    solution, asked = solve_script([(3, 1.0), (4, 1.0), (4, 1.0), (5, 1.0)])
+    assert (asked, solution.outer_rounds[0], list_selected(solution)) == (3, 3, [4])
 
 
 def test_a_selection_that_comes_back_ends_the_loop_in_the_best_state_seen() -> None:
-    solution, asked = run([(3, 1.0), (4, 9.0), (5, 2.0), (3, 1.0), (7, 99.0)])
-    assert (asked, solution.outer_rounds[0], chosen(solution)) == (4, 4, [4])
+    solution, asked = solve_script([(3, 1.0), (4, 9.0), (5, 2.0), (3, 1.0), (7, 99.0)])
+    assert (asked, solution.outer_rounds[0], list_selected(solution)) == (4, 4, [4])
     assert solution.objectives[-1][0] == pytest.approx(solution.objectives[1][0])
 
 
 def test_the_limit_ends_the_loop_in_the_best_state_seen() -> None:
     script = [(k, 5.0 if k == 6 else 1.0) for k in range(12)]
-    solution, asked = run(script)
-    assert (asked, solution.outer_rounds[0], chosen(solution)) == (9, 9, [6])
+    solution, asked = solve_script(script)
+    assert (asked, solution.outer_rounds[0], list_selected(solution)) == (9, 9, [6])
 
 
 def test_an_objective_that_settles_ends_the_loop_where_it_is() -> None:
-    solution, asked = run([(3, 1.0), (4, 1.0), (5, 1.0)], STRICT.with_options(tolerance=0.5, max_inner=40))
-    assert (asked, chosen(solution)) == (2, [4])
+    solution, asked = solve_script([(3, 1.0), (4, 1.0), (5, 1.0)], STRICT.with_options(tolerance=0.5, max_inner=40))
+    assert (asked, list_selected(solution)) == (2, [4])
 
 
 def test_without_lambda_one_round_is_enough() -> None:
-    solution, asked = run([(3, 1.0), (4, 1.0)], STRICT.with_options(lambda_=0.0))
-    assert (asked, solution.outer_rounds[0], chosen(solution)) == (1, 1, [3])
+    solution, asked = solve_script([(3, 1.0), (4, 1.0)], STRICT.with_options(lambda_=0.0))
+    assert (asked, solution.outer_rounds[0], list_selected(solution)) == (1, 1, [3])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.graphs import Pair, pairs, random_pair
+from tests.support.graphs import PairGraph, make_random_pair, pair_graphs
 from worker.solver.attribution import RelevanceShares, split_document_relevance, split_phrase_relevance
 from worker.solver.common_problem import solve_common
 from worker.solver.parameters import PAPER, Parameters
@@ -14,29 +14,29 @@ from worker.solver.seeds import SeedSide, build_pair_seeds
 from worker.solver.subgraph import Subgraph
 
 
-def total(shares: RelevanceShares) -> float:
+def sum_shares(shares: RelevanceShares) -> float:
     return shares.own + shares.direct + float(shares.via.sum()) + shares.rest
 
 
 @settings(max_examples=150)
-@given(pairs(), st.sampled_from([1.0, 100.0]), st.sampled_from([0.0, 0.1]))
-def test_shares_sum_to_one_and_leave_no_rest_in_a_full_graph(pair: Pair, alpha: float, delta: float) -> None:
+@given(pair_graphs(), st.sampled_from([1.0, 100.0]), st.sampled_from([0.0, 0.1]))
+def test_shares_sum_to_one_and_leave_no_rest_in_a_full_graph(pair: PairGraph, alpha: float, delta: float) -> None:
     p = Parameters(alpha=alpha, delta=delta)
-    graph = pair.graph()
-    solved = propagate_exactly(graph, pair.seeds(p), alpha)
+    graph = pair.build_graph()
+    solved = propagate_exactly(graph, pair.build_seeds(p), alpha)
     f, g = solved.f[:, 1], solved.g[:, 1]
     for phrase in range(graph.phrase_count):
-        found = split_phrase_relevance(graph, f, g, phrase, holders=[pair.a], targets=[pair.b])
-        assert total(found) == pytest.approx(1.0, abs=1e-12)
-        assert found.rest == pytest.approx(0.0 if f[phrase] > 0 else 1.0, abs=1e-9)
-        assert found.via[pair.a] == found.via[pair.b] == 0
-        assert (found.via >= 0).all() and found.own >= 0 and found.direct >= 0
+        shares = split_phrase_relevance(graph, f, g, phrase, holders=[pair.a], targets=[pair.b])
+        assert sum_shares(shares) == pytest.approx(1.0, abs=1e-12)
+        assert shares.rest == pytest.approx(0.0 if f[phrase] > 0 else 1.0, abs=1e-9)
+        assert shares.via[pair.a] == shares.via[pair.b] == 0
+        assert (shares.via >= 0).all() and shares.own >= 0 and shares.direct >= 0
 
 
-@given(pairs(), st.sampled_from([1.0, 100.0]))
-def test_the_phrases_of_a_third_document_account_for_its_relevance(pair: Pair, alpha: float) -> None:
-    graph = pair.graph()
-    seeds = pair.seeds(Parameters(alpha=alpha, delta=0.0))
+@given(pair_graphs(), st.sampled_from([1.0, 100.0]))
+def test_the_phrases_of_a_neighbour_account_for_its_relevance(pair: PairGraph, alpha: float) -> None:
+    graph = pair.build_graph()
+    seeds = pair.build_seeds(Parameters(alpha=alpha, delta=0.0))
     solved = propagate_exactly(graph, seeds, alpha)
     for document in range(graph.document_count):
         parts, rest = split_document_relevance(graph, solved.f[:, 1], solved.g[:, 1], document, alpha)
@@ -45,47 +45,47 @@ def test_the_phrases_of_a_third_document_account_for_its_relevance(pair: Pair, a
             assert rest == pytest.approx(0.0, abs=1e-9)
 
 
-def test_an_implied_phrase_is_told_apart_from_the_document_that_holds_it() -> None:
+def test_own_and_bridge_shares_of_an_implied_phrase_are_separate() -> None:
     # phrase 0 is in documents 0 (a) and 2; phrase 1 in 0, 1 (b) and 2: both 0 and 2 lead from b to phrase 0
     rows, columns = [0, 0, 1, 1, 1], [0, 2, 0, 1, 2]
     graph = Subgraph.from_edges(rows, columns, np.ones(5), [2.0, 3.0], [2.0, 1.0, 2.0])
     solved = propagate_exactly(graph, build_pair_seeds(graph, SeedSide([0]), SeedSide([1]), alpha=100.0), 100.0)
-    found = split_phrase_relevance(graph, solved.f[:, 1], solved.g[:, 1], 0, holders=[0], targets=[1])
-    assert found.direct == 0
-    assert found.own == pytest.approx(0.5) and found.via[2] == pytest.approx(0.5)
+    shares = split_phrase_relevance(graph, solved.f[:, 1], solved.g[:, 1], 0, holders=[0], targets=[1])
+    assert shares.direct == 0
+    assert shares.own == pytest.approx(0.5) and shares.via[2] == pytest.approx(0.5)
     parts, rest = split_document_relevance(graph, solved.f[:, 1], solved.g[:, 1], 2, 100.0)
     assert parts[1] > 0.9 and parts[0] < 0.1 and rest == pytest.approx(0.0, abs=1e-12)
 
 
-def test_what_the_joint_step_adds_is_rest() -> None:
-    pair = random_pair(6, phrases=20, documents=12, density=0.3)
-    graph, seeds = pair.graph(), pair.seeds(PAPER)
+def test_the_part_added_by_the_joint_step_is_rest() -> None:
+    pair = make_random_pair(6, phrases=20, documents=12, density=0.3)
+    graph, seeds = pair.build_graph(), pair.build_seeds(PAPER)
     p = PAPER.with_options(tolerance=1e-13)
     solution = solve_common(graph, seeds, pair.in_a, pair.in_b, p).solution
     chosen = np.flatnonzero(solution.y[:, 0])
     assert chosen.size
     for phrase in chosen.tolist():
-        found = split_phrase_relevance(
+        shares = split_phrase_relevance(
             graph, solution.f[:, 1], solution.g[:, 1], phrase, holders=[pair.a], targets=[pair.b]
         )
-        assert found.rest > 1e-6 and total(found) == pytest.approx(1.0, abs=1e-12)
+        assert shares.rest > 1e-6 and sum_shares(shares) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_what_lies_outside_the_subgraph_is_rest() -> None:
+def test_relevance_from_outside_the_subgraph_is_rest() -> None:
     graph = Subgraph.from_edges([0], [0], [1.0], [4.0], [2.0])
     seeds = build_pair_seeds(graph, SeedSide([0]), SeedSide([0]), alpha=100.0, delta=0.1, background=[1.0])
     solved = propagate_exactly(graph, seeds, 100.0)
-    found = split_phrase_relevance(graph, solved.f[:, 0], solved.g[:, 0], 0, holders=[], targets=[0])
-    assert 0 < found.rest < 1 and found.direct > 0
+    shares = split_phrase_relevance(graph, solved.f[:, 0], solved.g[:, 0], 0, holders=[], targets=[0])
+    assert 0 < shares.rest < 1 and shares.direct > 0
 
 
 def test_a_large_graph_gives_the_same_shares() -> None:
-    pair = random_pair(9, phrases=30, documents=20, density=0.2)
-    dense, sparse = pair.graph(), pair.graph(dense_cells=0)
-    solved = propagate_exactly(dense, pair.seeds(PAPER), 100.0)
+    pair = make_random_pair(9, phrases=30, documents=20, density=0.2)
+    dense, sparse = pair.build_graph(), pair.build_graph(max_dense_cells=0)
+    solved = propagate_exactly(dense, pair.build_seeds(PAPER), 100.0)
     for graph in (dense, sparse):
-        found = split_phrase_relevance(graph, solved.f[:, 1], solved.g[:, 1], 3, holders=[pair.a], targets=[pair.b])
-        assert total(found) == pytest.approx(1.0, abs=1e-12)
+        shares = split_phrase_relevance(graph, solved.f[:, 1], solved.g[:, 1], 3, holders=[pair.a], targets=[pair.b])
+        assert sum_shares(shares) == pytest.approx(1.0, abs=1e-12)
     one, other = (
         split_document_relevance(graph, solved.f[:, 1], solved.g[:, 1], 4, 100.0)[0] for graph in (dense, sparse)
     )

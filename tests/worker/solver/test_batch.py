@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.graphs import full_graph
+from tests.support.graphs import build_subgraph
 from worker.solver.calibration import calibrate_relevance
 from worker.solver.common_problem import solve_common
 from worker.solver.distinct_problem import solve_distinct
@@ -17,21 +17,23 @@ from worker.solver.seeds import Seeds, SeedSide, build_batch_seeds
 from worker.solver.subgraph import MAX_DENSE_CELLS, Flags, Subgraph
 
 
-def page(seed: int, hits: int, dense_cells: int) -> tuple[Subgraph, list[tuple[SeedSide, SeedSide]], Flags, Flags]:
+def make_page(
+    seed: int, hits: int, max_dense_cells: int
+) -> tuple[Subgraph, list[tuple[SeedSide, SeedSide]], Flags, Flags]:
     """One document against several others on one shared graph, with flags of shape (P, K)."""
     rng = np.random.default_rng(seed)
     weights = rng.gamma(2.0, 2.0, (40, 25)) * (rng.random((40, 25)) < 0.15)
     against = rng.choice(np.arange(1, 25), hits, replace=False)
     sides = [(SeedSide([0]), SeedSide([int(j)])) for j in against]
     in_a = np.repeat((weights[:, :1] > 0), hits, axis=1)
-    return full_graph(weights, dense_cells), sides, in_a, weights[:, against] > 0
+    return build_subgraph(weights, max_dense_cells), sides, in_a, weights[:, against] > 0
 
 
-def one_of(seeds: Seeds, k: int) -> Seeds:
+def take_pair(seeds: Seeds, k: int) -> Seeds:
     return Seeds(np.ascontiguousarray(seeds.g0[:, k :: seeds.pair_count]))
 
 
-@pytest.mark.parametrize("dense_cells", [0, MAX_DENSE_CELLS])
+@pytest.mark.parametrize("max_dense_cells", [0, MAX_DENSE_CELLS])
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -40,15 +42,15 @@ def one_of(seeds: Seeds, k: int) -> Seeds:
         [PAPER, PAPER.with_options(delta=0.0), Parameters(alpha=2.0, lambda_=1.0, delta=0.01, kappa=2.0)]
     ),
 )
-def test_a_batch_gives_each_pair_what_it_gets_alone(dense_cells: int, seed: int, hits: int, p: Parameters) -> None:
-    graph, sides, in_a, in_b = page(seed, hits, dense_cells)
+def test_a_batch_gives_each_pair_what_it_gets_alone(max_dense_cells: int, seed: int, hits: int, p: Parameters) -> None:
+    graph, sides, in_a, in_b = make_page(seed, hits, max_dense_cells)
     seeds = build_batch_seeds(graph, sides, alpha=p.alpha, delta=p.delta)
     scaled = calibrate_relevance(graph, seeds, in_a, in_b, p).seeds
     common = solve_common(graph, scaled, in_a, in_b, p)
     distinct = solve_distinct(graph, scaled, in_a, in_b, common.selected, p)
     for k in range(hits):
         alone_in = in_a[:, [k]], in_b[:, [k]]
-        alone_seeds = calibrate_relevance(graph, one_of(seeds, k), *alone_in, p).seeds
+        alone_seeds = calibrate_relevance(graph, take_pair(seeds, k), *alone_in, p).seeds
         one = solve_common(graph, alone_seeds, *alone_in, p)
         two = solve_distinct(graph, alone_seeds, *alone_in, one.selected, p)
         assert np.array_equal(common.selected[:, [k]], one.selected)
@@ -63,27 +65,27 @@ def test_a_batch_gives_each_pair_what_it_gets_alone(dense_cells: int, seed: int,
                 assert batch.g[:, k::hits].tobytes() == alone.g.tobytes()
 
 
-def test_pairs_that_settle_at_different_times_are_each_left_where_they_settled() -> None:
-    graph, sides, _, _ = page(3, 8, 0)
+def test_each_pair_stops_at_its_own_iteration() -> None:
+    graph, sides, _, _ = make_page(3, 8, 0)
     seeds = build_batch_seeds(graph, sides, alpha=0.2)
     together = propagate_iteratively(graph, seeds, 0.2, tolerance=1e-3)
     assert len(set(together.iterations.tolist())) > 1
     for k in range(8):
-        alone = propagate_iteratively(graph, one_of(seeds, k), 0.2, tolerance=1e-3)
+        alone = propagate_iteratively(graph, take_pair(seeds, k), 0.2, tolerance=1e-3)
         assert alone.iterations[0] == together.iterations[k]
         assert alone.f.tobytes() == together.f[:, k::8].tobytes()
 
 
 def test_the_same_input_gives_the_same_bytes() -> None:
-    for dense_cells in (0, MAX_DENSE_CELLS):
-        graph, sides, in_a, in_b = page(4, 5, dense_cells)
+    for max_dense_cells in (0, MAX_DENSE_CELLS):
+        graph, sides, in_a, in_b = make_page(4, 5, max_dense_cells)
         seeds = build_batch_seeds(graph, sides, alpha=100.0, delta=0.1)
         runs = [solve_common(graph, seeds, in_a, in_b, PAPER).solution.f.tobytes() for _ in range(3)]
         assert len(set(runs)) == 1
 
 
 def test_no_pairs_is_an_empty_batch() -> None:
-    graph = full_graph(np.ones((3, 2)))
+    graph = build_subgraph(np.ones((3, 2)))
     none = np.zeros((3, 0), dtype=bool)
     found = solve_common(graph, build_batch_seeds(graph, [], alpha=100.0), none, none, PAPER)
     assert found.selected.shape == (3, 0)

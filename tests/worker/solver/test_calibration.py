@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.graphs import Pair, pairs, random_pair
+from tests.support.graphs import PairGraph, make_random_pair, pair_graphs
 from worker.solver.calibration import MIN_LOG_MARGIN, calibrate_relevance, compute_log_margin
 from worker.solver.common_problem import CommonUpdate, mean_over_members, solve_common
 from worker.solver.parameters import Parameters
@@ -15,29 +15,29 @@ from worker.solver.seeds import SeedSide, build_pair_seeds
 STRICT = Parameters(delta=0.0, tolerance=1e-13, kappa=3.0)
 
 
-def columns(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
+def get_columns(pair: PairGraph) -> tuple[np.ndarray, np.ndarray]:
     return pair.in_a[:, np.newaxis], pair.in_b[:, np.newaxis]
 
 
-@given(pairs(), st.sampled_from([0.5, 1.0, 100.0]))
-def test_an_average_salient_phrase_has_relevance_kappa_on_the_scale(pair: Pair, kappa: float) -> None:
+@given(pair_graphs(), st.sampled_from([0.5, 1.0, 100.0]))
+def test_an_average_salient_phrase_has_relevance_kappa_after_calibration(pair: PairGraph, kappa: float) -> None:
     p = STRICT.with_options(kappa=kappa)
-    in_a, in_b = columns(pair)
-    graph = pair.graph()
-    found = calibrate_relevance(graph, pair.seeds(p), in_a, in_b, p)
-    f = propagate_exactly(graph, found.seeds, p.alpha).f
+    in_a, in_b = get_columns(pair)
+    graph = pair.build_graph()
+    calibration = calibrate_relevance(graph, pair.build_seeds(p), in_a, in_b, p)
+    f = propagate_exactly(graph, calibration.seeds, p.alpha).f
     means = mean_over_members(f, np.concatenate([in_a, in_b], axis=1))
-    assert np.allclose(means[found.means > 0], kappa, rtol=1e-6)
-    relative = mean_over_members(found.divide_by_mean(f), np.concatenate([in_a, in_b], axis=1))
-    assert np.allclose(relative[found.means > 0], 1.0, rtol=1e-6)
+    assert np.allclose(means[calibration.means > 0], kappa, rtol=1e-6)
+    relative = mean_over_members(calibration.divide_by_mean(f), np.concatenate([in_a, in_b], axis=1))
+    assert np.allclose(relative[calibration.means > 0], 1.0, rtol=1e-6)
 
 
 def test_without_kappa_nothing_is_scaled() -> None:
-    pair = random_pair(1)
+    pair = make_random_pair(1)
     p = STRICT.with_options(kappa=None)
-    seeds = pair.seeds(p)
-    found = calibrate_relevance(pair.graph(), seeds, *columns(pair), p)
-    assert found.seeds is seeds and (found.factors == 1).all()
+    seeds = pair.build_seeds(p)
+    calibration = calibrate_relevance(pair.build_graph(), seeds, *get_columns(pair), p)
+    assert calibration.seeds is seeds and (calibration.factors == 1).all()
 
 
 @settings(max_examples=100)
@@ -53,13 +53,13 @@ def test_scaling_the_seeds_is_the_update_of_the_scaled_objective(
     assert abs(slope) <= 1e-9 * (a**2 * max(f, s) + lam * a * b * other + 1)
 
 
-def test_the_scale_makes_the_selection_independent_of_the_size_of_g0() -> None:
+def test_calibration_makes_the_selection_independent_of_the_size_of_g0() -> None:
     for seed in range(20):
-        pair = random_pair(seed, phrases=20, documents=15, density=0.2)
-        graph, (in_a, in_b) = pair.graph(), columns(pair)
+        pair = make_random_pair(seed, phrases=20, documents=15, density=0.2)
+        graph, (in_a, in_b) = pair.build_graph(), get_columns(pair)
         if not (in_a.any() and in_b.any()):
             continue
-        seeds = pair.seeds(STRICT)
+        seeds = pair.build_seeds(STRICT)
         once = calibrate_relevance(graph, seeds, in_a, in_b, STRICT)
         again = calibrate_relevance(graph, seeds.scale_columns(np.array([7.0, 0.3])), in_a, in_b, STRICT)
         one, other = (solve_common(graph, c.seeds, in_a, in_b, STRICT) for c in (once, again))
@@ -68,15 +68,15 @@ def test_the_scale_makes_the_selection_independent_of_the_size_of_g0() -> None:
 
 
 def test_a_side_without_relevance_is_left_at_zero() -> None:
-    pair = Pair(np.zeros((2, 2)), 0, 1, np.array([True, True]), np.array([True, False]))
-    found = calibrate_relevance(pair.graph(), pair.seeds(STRICT), *columns(pair), STRICT)
-    assert (found.factors == 1).all()
-    assert (found.divide_by_mean(np.zeros((2, 2))) == 0).all()
+    pair = PairGraph(np.zeros((2, 2)), 0, 1, np.array([True, True]), np.array([True, False]))
+    calibration = calibrate_relevance(pair.build_graph(), pair.build_seeds(STRICT), *get_columns(pair), STRICT)
+    assert (calibration.factors == 1).all()
+    assert (calibration.divide_by_mean(np.zeros((2, 2))) == 0).all()
 
 
 def test_offsets_are_scaled_with_the_seeds() -> None:
-    pair = random_pair(3)
-    graph = pair.graph()
+    pair = make_random_pair(3)
+    graph = pair.build_graph()
     seeds = build_pair_seeds(
         graph, SeedSide([0]), SeedSide([1]), alpha=100.0, delta=0.1, background=np.full(graph.phrase_count, 9.0)
     )
@@ -85,8 +85,8 @@ def test_offsets_are_scaled_with_the_seeds() -> None:
     assert np.allclose(propagate_exactly(graph, doubled, 100.0).f, expected, rtol=1e-12)
 
 
-def test_a_margin_is_positive_above_the_cut_and_a_number_everywhere() -> None:
+def test_a_margin_is_positive_above_the_threshold_and_finite_everywhere() -> None:
     scores, cut = np.array([[0.2, 0.0], [0.05, 1.0], [0.0, -1.0]]), np.array([0.1, 0.0])
-    found = compute_log_margin(scores, cut)
-    assert found[:, 0] == pytest.approx([np.log(2), -np.log(2), MIN_LOG_MARGIN])
-    assert (found[:, 1] == MIN_LOG_MARGIN).all()
+    calibration = compute_log_margin(scores, cut)
+    assert calibration[:, 0] == pytest.approx([np.log(2), -np.log(2), MIN_LOG_MARGIN])
+    assert (calibration[:, 1] == MIN_LOG_MARGIN).all()

@@ -6,12 +6,12 @@ from worker.solver.parameters import DEFAULT, PAPER, PRESETS
 from worker.solver.reader_odds_weights import ODDS_OPTIONS
 
 
-def test_the_paper_preset_is_the_papers() -> None:
+def test_the_paper_preset_has_the_values_of_the_paper() -> None:
     assert (PAPER.alpha, PAPER.lambda_, PAPER.gamma, PAPER.delta) == (100.0, 0.1, 1.0, 0.1)
     assert (PAPER.kappa, PAPER.threshold, PAPER.tolerance) == (None, "mean", 1e-4)
 
 
-def test_the_papers_own_lambda_is_above_its_bound_and_says_so() -> None:
+def test_the_paper_preset_notes_that_its_lambda_is_above_its_bound() -> None:
     (note,) = PAPER.build_notes()
     assert "lambda 0.1" in note and "0.09901" in note
     assert PAPER.with_options(lambda_=0.09).build_notes() == []

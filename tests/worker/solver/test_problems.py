@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.support.graphs import Pair, pairs, parameters, random_pair
+from tests.support.graphs import PairGraph, make_random_pair, pair_graphs, solver_parameters
 from worker.solver.alternation import SelectionProblem
 from worker.solver.common_problem import CommonProblem, CommonSolution, commonality_score, solve_common
 from worker.solver.distinct_problem import DistinctProblem, DistinctSolution, distinction_score, solve_distinct
@@ -21,13 +21,13 @@ from worker.solver.subgraph import Subgraph
 TIGHT = Parameters(tolerance=1e-14, max_inner=500)
 
 
-def solve(pair: Pair, p: Parameters) -> tuple[CommonSolution, DistinctSolution]:
-    graph, seeds = pair.graph(), pair.seeds(p)
+def solve_both(pair: PairGraph, p: Parameters) -> tuple[CommonSolution, DistinctSolution]:
+    graph, seeds = pair.build_graph(), pair.build_seeds(p)
     common = solve_common(graph, seeds, pair.in_a, pair.in_b, p)
     return common, solve_distinct(graph, seeds, pair.in_a, pair.in_b, common.selected, p)
 
 
-def clear_cut(common: CommonSolution, distinct: DistinctSolution) -> bool:
+def is_clear_cut(common: CommonSolution, distinct: DistinctSolution) -> bool:
     """No score so close to its threshold that rounding decides."""
     gaps = [
         common.scores - common.threshold,
@@ -39,9 +39,9 @@ def clear_cut(common: CommonSolution, distinct: DistinctSolution) -> bool:
 
 @pytest.mark.parametrize("name", ["common", "distinct"])
 @settings(max_examples=200, deadline=None)
-@given(pair=pairs(), p=parameters())
-def test_the_objective_never_rises_while_the_selection_is_fixed(name: str, pair: Pair, p: Parameters) -> None:
-    graph, seeds = pair.graph(), pair.seeds(p)
+@given(pair=pair_graphs(), p=solver_parameters())
+def test_the_objective_never_rises_while_the_selection_is_fixed(name: str, pair: PairGraph, p: Parameters) -> None:
+    graph, seeds = pair.build_graph(), pair.build_seeds(p)
     in_a, in_b = pair.in_a[:, np.newaxis], pair.in_b[:, np.newaxis]
     problem: SelectionProblem
     if name == "common":
@@ -62,9 +62,9 @@ def test_the_objective_never_rises_while_the_selection_is_fixed(name: str, pair:
 
 
 @settings(max_examples=200, deadline=None)
-@given(pairs(), parameters())
-def test_everything_is_finite_and_not_negative(pair: Pair, p: Parameters) -> None:
-    common, distinct = solve(pair, p)
+@given(pair_graphs(), solver_parameters())
+def test_everything_is_finite_and_not_negative(pair: PairGraph, p: Parameters) -> None:
+    common, distinct = solve_both(pair, p)
     for solution in (common.solution, distinct.solution):
         for array in (solution.f, solution.g):
             assert np.isfinite(array).all() and (array >= 0).all()
@@ -74,9 +74,9 @@ def test_everything_is_finite_and_not_negative(pair: Pair, p: Parameters) -> Non
 
 
 @settings(max_examples=200, deadline=None)
-@given(pairs(), parameters())
-def test_the_three_sets_are_disjoint_and_salient(pair: Pair, p: Parameters) -> None:
-    common, distinct = solve(pair, p)
+@given(pair_graphs(), solver_parameters())
+def test_the_three_sets_are_disjoint_and_salient(pair: PairGraph, p: Parameters) -> None:
+    common, distinct = solve_both(pair, p)
     c, qa, qb = common.selected[:, 0], distinct.selected_a[:, 0], distinct.selected_b[:, 0]
     assert not (c & qa).any() and not (c & qb).any() and not (qa & qb).any()
     assert not (c & ~(pair.in_a | pair.in_b)).any()
@@ -84,12 +84,12 @@ def test_the_three_sets_are_disjoint_and_salient(pair: Pair, p: Parameters) -> N
 
 
 @settings(max_examples=150, deadline=None)
-@given(pairs(), st.sampled_from([0.0, 0.1]))
-def test_swapping_the_sides_swaps_the_answer(pair: Pair, delta: float) -> None:
+@given(pair_graphs(), st.sampled_from([0.0, 0.1]))
+def test_swapping_the_sides_swaps_the_answer(pair: PairGraph, delta: float) -> None:
     p = TIGHT.with_options(delta=delta)
-    common, distinct = solve(pair, p)
-    assume(clear_cut(common, distinct))
-    other_common, other_distinct = solve(pair.swapped(), p)
+    common, distinct = solve_both(pair, p)
+    assume(is_clear_cut(common, distinct))
+    other_common, other_distinct = solve_both(pair.swap_sides(), p)
     assert np.array_equal(common.selected, other_common.selected)
     assert np.array_equal(distinct.selected_a, other_distinct.selected_b)
     assert np.array_equal(distinct.selected_b, other_distinct.selected_a)
@@ -97,23 +97,23 @@ def test_swapping_the_sides_swaps_the_answer(pair: Pair, delta: float) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(pairs(), st.randoms(use_true_random=False), st.sampled_from([0.0, 0.1]))
-def test_relabelling_phrases_and_documents_changes_nothing(pair: Pair, random: object, delta: float) -> None:
+@given(pair_graphs(), st.randoms(use_true_random=False), st.sampled_from([0.0, 0.1]))
+def test_relabelling_phrases_and_documents_changes_nothing(pair: PairGraph, random: object, delta: float) -> None:
     p = TIGHT.with_options(delta=delta)
     rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
     rows, columns = rng.permutation(pair.weights.shape[0]), rng.permutation(pair.weights.shape[1])
-    common, distinct = solve(pair, p)
-    assume(clear_cut(common, distinct))
-    new_common, new_distinct = solve(pair.relabelled(rows, columns), p)
+    common, distinct = solve_both(pair, p)
+    assume(is_clear_cut(common, distinct))
+    new_common, new_distinct = solve_both(pair.relabel(rows, columns), p)
     assert np.array_equal(common.selected[rows], new_common.selected)
     assert np.array_equal(distinct.selected_a[rows], new_distinct.selected_a)
     assert np.allclose(common.solution.f[rows], new_common.solution.f, rtol=1e-9, atol=1e-12)
 
 
-@given(pairs())
-def test_a_document_compared_with_itself_has_nothing_distinct(pair: Pair) -> None:
-    same = Pair(pair.weights, pair.a, pair.a, pair.in_a, pair.in_a)
-    _, distinct = solve(same, PAPER)
+@given(pair_graphs())
+def test_a_document_compared_with_itself_has_nothing_distinct(pair: PairGraph) -> None:
+    same = PairGraph(pair.weights, pair.a, pair.a, pair.in_a, pair.in_a)
+    _, distinct = solve_both(same, PAPER)
     assert not distinct.selected_a.any() and not distinct.selected_b.any()
 
 
@@ -121,13 +121,13 @@ def test_equal_phrases_are_all_common_although_their_mean_is_rounded() -> None:
     for size in range(1, 30):
         weights = np.full((size, 2), 1.7)
         every = np.ones(size, dtype=bool)
-        common, _ = solve(Pair(weights, 0, 1, every, every), PAPER)
+        common, _ = solve_both(PairGraph(weights, 0, 1, every, every), PAPER)
         assert common.selected.all()
 
 
 def test_nothing_in_common_selects_nothing() -> None:
-    pair = Pair(np.eye(2), 0, 1, np.array([True, False]), np.array([False, True]))
-    common, distinct = solve(pair, Parameters(delta=0.0))
+    pair = PairGraph(np.eye(2), 0, 1, np.array([True, False]), np.array([False, True]))
+    common, distinct = solve_both(pair, Parameters(delta=0.0))
     assert not common.selected.any()
     assert distinct.selected_a[:, 0].tolist() == [True, False]
     assert distinct.selected_b[:, 0].tolist() == [False, True]
@@ -136,7 +136,7 @@ def test_nothing_in_common_selects_nothing() -> None:
 @pytest.mark.parametrize("shape", [(0, 2), (3, 2)])
 def test_a_graph_without_edges_gives_an_empty_answer(shape: tuple[int, int]) -> None:
     every = np.ones(shape[0], dtype=bool)
-    common, distinct = solve(Pair(np.zeros(shape), 0, 1, every, every), PAPER)
+    common, distinct = solve_both(PairGraph(np.zeros(shape), 0, 1, every, every), PAPER)
     assert not common.selected.any() and not distinct.selected_a.any() and not distinct.selected_b.any()
 
 
@@ -148,16 +148,16 @@ def test_without_a_document_there_is_no_relevance() -> None:
 
 
 def test_an_empty_side_leaves_the_other_side_distinct() -> None:
-    pair = random_pair(4)
+    pair = make_random_pair(4)
     nothing = np.zeros_like(pair.in_a)
-    _, distinct = solve(Pair(pair.weights, pair.a, pair.b, pair.in_a, nothing), Parameters(delta=0.0))
+    _, distinct = solve_both(PairGraph(pair.weights, pair.a, pair.b, pair.in_a, nothing), Parameters(delta=0.0))
     assert not distinct.selected_b.any()
 
 
 def test_the_joint_step_pulls_selected_phrases_further_apart() -> None:
-    pair = random_pair(1, phrases=30, documents=20, density=0.2)
-    alone = solve(pair, Parameters(lambda_=0.0))[1]
-    joint = solve(pair, Parameters(lambda_=0.1))[1]
+    pair = make_random_pair(1, phrases=30, documents=20, density=0.2)
+    alone = solve_both(pair, Parameters(lambda_=0.0))[1]
+    joint = solve_both(pair, Parameters(lambda_=0.1))[1]
     both = alone.selected_a & joint.selected_a
     assert both.any()
     assert (joint.scores[both] > alone.scores[both]).all()
@@ -172,15 +172,15 @@ def test_measures_are_those_of_the_paper() -> None:
 
 
 def test_flags_of_the_wrong_length_are_refused() -> None:
-    pair = random_pair(2)
+    pair = make_random_pair(2)
     with pytest.raises(ValueError, match="flags of shape"):
-        solve_common(pair.graph(), pair.seeds(PAPER), pair.in_a[:-1], pair.in_b, PAPER)
+        solve_common(pair.build_graph(), pair.build_seeds(PAPER), pair.in_a[:-1], pair.in_b, PAPER)
 
 
 @pytest.mark.parametrize("name", ["common", "distinct"])
 def test_a_step_on_a_dense_graph_allocates_nothing_of_the_size_of_the_documents(name: str) -> None:
-    pair = random_pair(2, phrases=16, documents=2000, density=0.1)
-    graph, seeds = pair.graph(), pair.seeds(PAPER)
+    pair = make_random_pair(2, phrases=16, documents=2000, density=0.1)
+    graph, seeds = pair.build_graph(), pair.build_seeds(PAPER)
     assert graph.is_dense
     in_a, in_b = pair.in_a[:, np.newaxis], pair.in_b[:, np.newaxis]
     problem: SelectionProblem = CommonProblem(in_a, in_b, 0.1, "product")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests.support.graphs import Pair, full_graph, pairs, random_pair
+from tests.support.graphs import PairGraph, build_subgraph, make_random_pair, pair_graphs
 from worker.solver.subgraph import Subgraph
 
 
@@ -15,9 +15,9 @@ def test_weights_are_divided_by_the_roots_of_both_degrees() -> None:
     assert graph.to_dense() == pytest.approx(np.array([[2 / 8**0.5 / 5], [3 / 12**0.5 / 5]]))
 
 
-@given(pairs())
-def test_a_sparse_graph_multiplies_like_a_dense_one(pair: Pair) -> None:
-    dense, sparse = pair.graph(), pair.graph(dense_cells=-1)
+@given(pair_graphs())
+def test_a_sparse_graph_multiplies_like_a_dense_one(pair: PairGraph) -> None:
+    dense, sparse = pair.build_graph(), pair.build_graph(max_dense_cells=-1)
     assert dense.is_dense and not sparse.is_dense
     rng = np.random.default_rng(1)
     g, f = rng.random((dense.document_count, 4)), rng.random((dense.phrase_count, 4))
@@ -31,9 +31,9 @@ def test_a_sparse_graph_multiplies_like_a_dense_one(pair: Pair) -> None:
         assert np.allclose(one, other, rtol=1e-14, atol=1e-15)
 
 
-@given(pairs())
-def test_the_norm_never_exceeds_one(pair: Pair) -> None:
-    assert np.linalg.norm(pair.graph().to_dense(), 2) <= 1 + 1e-12
+@given(pair_graphs())
+def test_the_norm_never_exceeds_one(pair: PairGraph) -> None:
+    assert np.linalg.norm(pair.build_graph().to_dense(), 2) <= 1 + 1e-12
 
 
 def test_the_norm_stays_below_one_when_stored_degrees_are_older_than_the_edges() -> None:
@@ -42,9 +42,11 @@ def test_the_norm_stays_below_one_when_stored_degrees_are_older_than_the_edges()
 
 
 @settings(max_examples=20)
-@given(pairs())
-def test_a_constant_factor_in_the_weights_changes_nothing(pair: Pair) -> None:
-    assert np.allclose(full_graph(pair.weights).to_dense(), full_graph(2.2 * pair.weights).to_dense(), rtol=1e-12)
+@given(pair_graphs())
+def test_a_constant_factor_in_the_weights_changes_nothing(pair: PairGraph) -> None:
+    assert np.allclose(
+        build_subgraph(pair.weights).to_dense(), build_subgraph(2.2 * pair.weights).to_dense(), rtol=1e-12
+    )
 
 
 def test_degree_zero_makes_an_empty_row() -> None:
@@ -88,6 +90,6 @@ def test_bad_edges_are_refused_with_their_value(change: dict[str, Any], message:
 
 
 def test_products_of_a_dense_graph_write_into_the_given_array() -> None:
-    graph = random_pair(1).graph()
+    graph = make_random_pair(1).build_graph()
     out = np.empty((graph.phrase_count, 2))
     assert graph.propagate_to_phrases(np.ones((graph.document_count, 2)), out) is out

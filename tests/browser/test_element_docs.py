@@ -1,0 +1,175 @@
+"""The snippets of docs/element.md, run as they stand in a real Chromium, with the libraries they are written for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from elasticsearch import Elasticsearch
+
+from deploy.npm import INSTANTSEARCH, SEARCHKIT, SEARCHKIT_CLIENT, DownloadError, NpmScript, fetch_script
+from indexer.cli.main import run
+from indexer.engines import open_engine
+from tests.support.browser import Page, begin_test
+from tests.support.corpora.page_corpus import make_papers
+from tests.support.required_programs import skip_without
+from tests.support.site import OtherSiteApp, Site, serve_site
+
+if TYPE_CHECKING:
+    from selenium import webdriver
+
+PAGE = Path(__file__).parents[2] / "docs" / "element.md"
+HERE = Path(__file__).parent
+BACKEND = """
+const searchClient = {  // what a reader has already: here a few lines in its place
+  async search(requests) {
+    const results = await Promise.all(requests.map(async ({ indexName, params }) => {
+      const query = params.query ? { multi_match: { query: params.query } } : { match_all: {} };
+      const body = JSON.stringify({ query, why: false });
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch("https://why.example/v1/papers/_search", { method: "POST", headers, body });
+      const found = await response.json();
+      const hits = found.hits.hits.map((hit) => ({
+        objectID: hit._id, title: hit._source.title, _highlightResult: { title: { value: hit._source.title } } }));
+      return { hits, nbHits: hits.length, page: 0, nbPages: 1, hitsPerPage: 10, query: params.query, index: indexName };
+    }));
+    return { results };
+  },
+};
+const search = instantsearch({ indexName: "papers", searchClient });
+"""
+
+
+def snippet(heading: str) -> str:
+    """The first block of code below a heading."""
+    _, found, rest = PAGE.read_text().partition(f"\n## {heading}\n")
+    assert found, heading
+    block = re.search(r"```(\w+)\n(.*?)```", rest, re.DOTALL)
+    assert block is not None
+    return block[2]
+
+
+def library(script: NpmScript) -> str:
+    try:
+        return fetch_script(script).read_text()
+    except DownloadError as error:
+        skip_without(script.package, str(error))
+
+
+def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, body: str, **scripts: NpmScript) -> Page:
+    """A page of another site with these libraries; a module among them may use ``window.search``."""
+    app = elsewhere.app
+    assert isinstance(app, OtherSiteApp)
+    app.pages |= {f"/{name}.js": library(script) for name, script in scripts.items()}
+    loaded = "".join(f'<script src="/{name}.js"></script>' for name in scripts)
+    element = f'<script src="{site.url}/static/why-this-result.js" defer></script>'
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Elsewhere</title>'
+    app.pages["/"] = head + loaded + element + body.replace("https://why.example", site.url)
+    page = Page(chromium, elsewhere.url)
+    begin_test(page, site)
+    chromium.get_log("browser")
+    page.open("/")
+    return page
+
+
+def module(*parts: str) -> str:
+    code = "\n".join(parts)
+    return f'<ol id="hits"></ol><script type="module">{code}\nwindow.search = search;</script>'
+
+
+def explained(page: Page, query: str, least: int) -> None:
+    """Once the library shows the hits of this query, each says why."""
+    page.wait_for_script("return window.search && deep('#hits why-this-result').length")
+    page.run("search.helper.setQuery(arguments[0]).search()", query)
+    page.wait_for_script(
+        "const all = deep('#hits why-this-result');"
+        "return all.length >= arguments[1] && all.every((one) => one.query === arguments[0])",
+        query,
+        least,
+    )
+    page.wait_until_settled()
+    assert page.count_elements("#hits why-this-result[state=ready]") >= least
+    assert any(query in chip.lower() for chip in page.get_texts("#hits why-this-result >> .chip"))
+    hits = page.run("return deep('#hits why-this-result').map((one) => [one.hit, one.closest('li').innerText])")
+    titles = {paper.id: paper.title for paper in make_papers()}
+    assert all(titles[hit] in shown for hit, shown in hits)
+
+
+def test_the_plain_page_says_why(chromium: webdriver.Chrome, elsewhere: Site, site: Site) -> None:
+    page = visit(chromium, elsewhere, site, snippet("A plain page"))
+    page.wait_for_texts("#hits why-this-result[state=ready]", 10)
+    assert site.count_requests("POST", "/v1/explanations") == 1
+    assert page.get_errors() == []
+
+
+def test_instantsearch_says_why_with_a_stand_in_for_its_search_client(
+    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+) -> None:
+    body = module(BACKEND, snippet("InstantSearch"), "search.start();")
+    page = visit(chromium, elsewhere, site, body, instantsearch=INSTANTSEARCH)
+    explained(page, "web graph", 10)
+    assert site.count_requests("POST", "/v1/explanations") == 1, "an empty query asks for nothing"
+    assert page.get_errors() == []
+
+
+@pytest.fixture
+def source(elasticsearch_url: str) -> Iterator[str]:
+    """An index of papers that knows nothing of us."""
+    name = f"papers-{uuid.uuid4().hex[:8]}"
+    with Elasticsearch(elasticsearch_url) as client:
+        for paper in make_papers():
+            client.index(index=name, id=paper.id, document={"title": paper.title, "text": paper.text})
+        client.indices.refresh(index=name)
+        yield name
+        client.indices.delete(index=name)
+
+
+@pytest.fixture
+def attached(
+    elasticsearch_url: str, source: str, elsewhere: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Site]:
+    """The service with that index attached as ``papers``."""
+    prefix = f"side-{uuid.uuid4().hex[:8]}-"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", prefix)
+    given = ["--index", "papers", "--engine", elasticsearch_url, "--index-processes", "1"]
+    assert run(["attach", f"{elasticsearch_url}/{source}", *given]) == 0
+    yield from serve_site(elasticsearch_url, index_prefix=prefix, cors_origins=elsewhere.url)
+    with open_engine(elasticsearch_url, prefix=prefix) as engine:
+        engine.delete_index("papers")
+
+
+@pytest.fixture
+def searchkit(elasticsearch_url: str, elsewhere: Site) -> Iterator[None]:
+    """Searchkit's own server behind /api/search of the other site."""
+    node = shutil.which("node")
+    if node is None:
+        skip_without("Node.js", "the server side of Searchkit needs it")
+    library(SEARCHKIT)
+    command = [node, str(HERE / "searchkit.mjs"), str(fetch_script(SEARCHKIT)), elasticsearch_url]
+    assert isinstance(elsewhere.app, OtherSiteApp)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = f"http://127.0.0.1:{int(server.stdout.readline())}/"
+        elsewhere.app.posts["/api/search"] = lambda body: urllib.request.urlopen(address, body, 120).read()
+        yield
+        server.terminate()
+
+
+@pytest.mark.elasticsearch
+def test_searchkit_on_an_attached_index_says_why(
+    chromium: webdriver.Chrome, elsewhere: Site, attached: Site, source: str, searchkit: None
+) -> None:
+    written = snippet("Searchkit").replace('indexName: "papers"', f'indexName: "{source}"')
+    assert source in written
+    body = module("const Client = SearchkitInstantsearchClient;", written)
+    page = visit(chromium, elsewhere, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
+    explained(page, "web graph", 10)
+    assert page.get_errors() == []

@@ -1,0 +1,71 @@
+"""Killing a worker in the very middle of a job."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import psutil
+
+from tests.support.deployment import Deployment
+from worker.jobs.redis_store import RedisJobStore
+
+KillTarget = Literal["process", "machine", "parent"]
+"""The process that computes, that one and its parent, or the parent alone (the job goes on without it)."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    job: str
+    target: KillTarget
+    killed_at: float
+    """By the monotonic clock."""
+
+
+class WorkerKiller:
+    def __init__(self, house: Deployment, seed: int = 1) -> None:
+        self._store: RedisJobStore = house.open_job_store()
+        self._random = random.Random(seed)
+        self.kills: list[Kill] = []
+
+    def kill_one(self, target: KillTarget) -> bool:
+        """Kill whoever runs some job, if there is one; the job is running at that moment, seen while it is halted."""
+        for job in self._list_running_jobs():
+            pid, token = self._find_owner(job)
+            if pid and self._kill_if_running(target, job, pid, token):
+                self.kills.append(Kill(job, target, time.monotonic()))
+                return True
+        return False
+
+    def _list_running_jobs(self) -> list[str]:
+        ids = [id.decode() for id in cast("list[bytes]", self._store.client.zrange(self._store.prefix + "due", 0, -1))]
+        running = [id for id in ids if self._find_owner(id)[0]]
+        self._random.shuffle(running)
+        return running
+
+    def _find_owner(self, job: str) -> tuple[int, bytes]:
+        """The process that runs it, 0 if none does, and the token it runs under."""
+        name = f"{self._store.prefix}job:{job}"
+        state, owner, token = cast("list[bytes]", self._store.client.hmget(name, ["state", "owner", "token"]))
+        return (int(owner.split(b":")[1]), token) if state == b"running" else (0, b"")
+
+    def _kill_if_running(self, what: KillTarget, job: str, pid: int, token: bytes) -> bool:
+        try:
+            parent = psutil.Process(pid).ppid()
+            os.kill(pid, signal.SIGSTOP)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            return False  # killed before; the job waits for its lease to run out
+        if self._find_owner(job) != (pid, token):
+            os.kill(pid, signal.SIGCONT)
+            return False
+        if what in ("machine", "parent") and parent > 1:
+            os.kill(parent, signal.SIGKILL)
+        os.kill(pid, signal.SIGCONT if what == "parent" else signal.SIGKILL)
+        return True
+
+    def close(self) -> None:
+        self._store.client.close()

@@ -1,0 +1,274 @@
+"""Limits: each is a setting, each is told in one clear line, and nothing of the work is begun."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from indexer.engines.base import Engine
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
+from indexer.engines.search_types import Selection
+from indexer.errors import RateLimited, TooSlow
+from indexer.settings import load_settings
+from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.fake_comparer import count_computations, tag_query
+from tests.support.polling import wait_until
+from tests.support.web_servers import StartServer
+from tests.support.workers import StartWorker
+from webapi.auth.rate_limit import MemoryCounter, RateLimit, RedisCounter, RequestCounter
+from webapi.http.security_headers import SECURITY_HEADERS
+from worker.jobs.config import WorkConfig, load_work_config
+from worker.redis_connection import connect
+
+LIMITS = {"max_body_bytes": 4096, "max_text_bytes": 1024, "max_set": 3, "max_hits": 2, "max_document_bytes": 2048}
+
+
+@pytest.fixture(scope="module")
+def limited(engine_folder: Path) -> Iterator[AppClient]:
+    app = make_app_client(engine_folder, **LIMITS)
+    yield app
+    app.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"text": "x" * 5000}}, "body"),
+        ("/v1/papers/_search", {"query": {"match": {"text": "x" * 5000}}}, "body"),
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"text": "x" * 1025}}, "1024 bytes"),
+        ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"query": "x" * 1025}}, "1024 bytes"),
+        (
+            "/v1/comparisons",
+            {"index": "papers", "a": {"ids": ["d1", "d2", "d3", "d4"]}, "b": {"id": "d5"}},
+            "limit of 3",
+        ),
+        ("/v1/explanations", {"index": "papers", "query": "web", "hits": ["d1", "d2", "d3"]}, "limit of 2"),
+        ("/v1/papers/_search", {"query": {"match_all": {}}, "size": 3}, "limit of 2"),
+        ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 2049}]}, "2048 bytes"),
+        ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 9000}]}, "body"),
+    ],
+)
+def test_what_is_too_large_is_refused(limited: AppClient, path: str, body: object, told: str) -> None:
+    refused = limited.post(path, body)
+    assert (refused.status_code, refused.json["code"]) == (413, "too-large")
+    assert told in refused.json["detail"]
+
+
+def test_a_page_without_reasons_may_be_longer(limited: AppClient) -> None:
+    found = limited.post("/v1/papers/_search", {"query": {"match_all": {}}, "size": 3, "why": False})
+    assert (found.status_code, len(found.json["hits"]["hits"])) == (200, 3)
+
+
+def test_a_search_that_selects_too_much_is_refused_once_that_is_known(engine_folder: Path) -> None:
+    app = make_app_client(engine_folder, config=WorkConfig(engine=str(engine_folder), max_set=3))
+    refused = app.compare("d1", {"search": "web"})
+    assert (refused.status_code, refused.json["code"]) == (413, "too-large")
+    app.close()
+
+
+@pytest.mark.parametrize("name", ["..", "%2e%2e", "Papers", "a" * 101, "_x", "papers*", "papers,news", "p%00", "é"])
+def test_an_index_name_is_of_a_known_form(limited: AppClient, name: str) -> None:
+    body = {"query": {"match_all": {}}}
+    for refused in (
+        limited.get(f"/v1/indexes/{name}"),
+        limited.get(f"/v1/indexes/{name}/suggest?q=web"),
+        limited.post(f"/v1/{name}/_search", body),
+        limited.post("/v1/comparisons", {"index": name, "a": {"id": "d1"}, "b": {"id": "d2"}}),
+    ):
+        assert refused.status_code in (400, 404), refused.text
+        assert refused.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize("kind", ["memory", "valkey"])
+def test_a_caller_has_so_many_requests_and_gets_them_back(kind: str, valkey_url: str, work_config: WorkConfig) -> None:
+    meter: RequestCounter = MemoryCounter()
+    if kind == "valkey":
+        client = connect(valkey_url)
+        meter = RedisCounter(client, work_config.key_prefix)
+    limit = RateLimit(600, meter)
+    for _ in range(600):
+        limit.check("anna")
+    with pytest.raises(RateLimited) as told:
+        for _ in range(600):  # one comes back every tenth of a second
+            limit.check("anna")
+    assert 0 < told.value.retry_after_seconds <= 0.1
+    limit.check("bert")
+    wait_until(lambda: allowed(limit, "anna"))
+    if kind == "valkey":
+        client.close()
+
+
+def allowed(limit: RateLimit, caller: str) -> bool:
+    try:
+        limit.check(caller)
+    except RateLimited:
+        return False
+    return True
+
+
+def test_without_the_store_each_process_counts_for_itself() -> None:
+    client = connect("redis://127.0.0.1:1/0", timeout=0.2)
+    limit = RateLimit(3, RedisCounter(client, "x"))
+    for _ in range(3):
+        limit.check("anna")
+    wait_until(lambda: not allowed(limit, "anna"))
+    client.close()
+
+
+def test_the_rate_holds_over_processes_and_for_each_key(start_server: StartServer, tmp_path: Path) -> None:
+    ring = IssuedKeys(tmp_path / "keys.toml")
+    anna, bert = ring.issue("anna"), ring.issue("bert")
+    servers = [
+        start_server(keys_file=str(ring.path), rate_per_minute=6, processes=2),
+        start_server(keys_file=str(ring.path), rate_per_minute=6),
+    ]
+    statuses: list[int] = []
+    began = time.monotonic()
+    while 429 not in statuses:
+        with servers[len(statuses) % 2].make_client() as client:
+            client.key = anna
+            reply = client.request("GET", "/v1/indexes/papers")
+            statuses.append(reply.status)
+            assert len(statuses) <= 7 + (time.monotonic() - began) / 10, "one comes back every ten seconds"
+    assert set(statuses) == {200, 429} and len(statuses) > 6
+    assert reply.json()["code"] == "rate-limited" and 1 <= int(reply.headers["retry-after"]) <= 10
+    with servers[0].make_client() as client:
+        client.key = bert
+        assert client.request("GET", "/v1/indexes/papers").status == 200
+        client.key = "pc_nobody_x"
+        assert client.request("GET", "/v1/indexes/papers").status == 401
+        wait_until(lambda: client.request("GET", "/v1/indexes/papers").status == 429)
+        assert client.request("GET", "/healthz").status == 200
+
+
+def test_hot_answers_are_counted_too(engine_folder: Path) -> None:
+    app = make_app_client(engine_folder, rate_per_minute=5)
+    assert [app.compare("d1", "d2").status_code for _ in range(5)] == [200] * 5
+    wait_until(lambda: app.compare("d1", "d2").status_code == 429)
+    app.close()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_caller_has_so_many_jobs_open(
+    engine_folder: Path, work_config: WorkConfig, tmp_path: Path, inline: bool
+) -> None:
+    """Nobody ends them: the first process has one thread and a job that waits, the second no worker."""
+    limits = replace(work_config.limits, max_jobs_per_caller=3, resend_seconds=300.0, lease_seconds=300.0)
+    work_config = replace(
+        work_config, limits=limits, inline_threads=1, redis_url="" if inline else work_config.redis_url
+    )
+    ring = IssuedKeys(tmp_path / "keys.toml")
+    anna, bert = ring.issue("anna"), ring.issue("bert")
+    app = make_app_client(engine_folder, ring, work_config)
+
+    def ask(key: str, words: str) -> int:
+        question = {"index": "papers", "a": {"id": "d1"}, "b": {"query": tag_query(f"hold=1 {words}")}}
+        return app.with_key(key).post("/v1/comparisons", question, {"Prefer": "respond-async"}).status_code
+
+    assert [ask(anna, words) for words in ("one", "two", "three")] == [202, 202, 202]
+    assert ask(anna, "four") == 429
+    assert ask(anna, "one") == 202, "a job that is there already is no new one"
+    assert ask(bert, "five") == 202
+    if not inline:
+        store = app.flask_app.extensions["phrasecom"].gateway.container.store
+        store.client.hset(f"{work_config.key_prefix}job:{_any_job(store, work_config)}", "state", "cancelled")
+        assert ask(anna, "four") == 202, "one is over, so there is room"
+    app.close()
+
+
+def _any_job(store: object, config: WorkConfig) -> str:
+    from worker.jobs.redis_store import RedisJobStore
+
+    assert isinstance(store, RedisJobStore)
+    found = store.client.smembers(f"{config.key_prefix}mine:key:anna")
+    return min(name.decode() for name in found)  # type: ignore[union-attr]
+
+
+def test_a_job_that_needs_too_much_memory_fails_alone(
+    start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig
+) -> None:
+    small = replace(work_config, memory_bytes=2**29, comparer="tests.support.memory_hog:MemoryHogComparer")
+    start_worker(changed=small)
+    with start_server(small).make_client() as client:
+        body = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "greedy"}}
+        wait_until(lambda: client.request("POST", "/v1/comparisons", body, {"Prefer": "wait=5"}).status != 202)
+        reply = client.request("POST", "/v1/comparisons", body)
+        assert (reply.status, reply.json()["code"]) == (413, "too-large")
+        assert "worker_memory_bytes" in reply.json()["detail"]
+        modest = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "modest"}}
+        wait_until(lambda: client.request("POST", "/v1/comparisons", modest, {"Prefer": "wait=5"}).status == 200)
+        assert count_computations("modest") == 1
+
+
+def test_settings_reach_the_workers() -> None:
+    settings = load_settings(worker_memory_bytes=2**30, max_jobs_per_caller=7, query_seconds=3, engine="http://x:9200")
+    config = load_work_config(settings)
+    assert (config.memory_bytes, config.limits.max_jobs_per_caller) == (2**30, 7)
+    assert config.engine_options["query_seconds"] == 3
+
+
+def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) -> None:
+    from indexer.indexing.build import build_index
+    from tests.support.corpora.web_papers import make_web_papers
+
+    assert isinstance(elasticsearch_engine, ElasticsearchEngine)
+    build_index(make_web_papers(), elasticsearch_engine, "papers", processes=1)
+    reader = elasticsearch_engine.open_reader("papers")
+    sent: list[object] = []
+    client = elasticsearch_engine.connection.client
+    search = client.search
+    client.search = lambda **given: sent.append(given["body"]) or search(**given)  # type: ignore[method-assign,func-returns-value]
+    elasticsearch_engine.query_seconds = 150.5
+    assert reader.search(Selection(words=("web",))).total
+    assert [body["timeout"] for body in sent] == ["150500ms"]  # type: ignore[index]
+    with pytest.raises(TooSlow):
+        elasticsearch_engine.connection.require_complete({"timed_out": True})
+
+
+PATHS = (
+    "/",
+    "/compare",
+    "/docs",
+    "/healthz",
+    "/metrics",
+    "/v1/indexes",
+    "/v1/indexes/nope",
+    "/nowhere",
+    "/v1/openapi.json",
+)
+
+
+def test_every_response_has_safe_headers(limited: AppClient) -> None:
+    first = limited.compare("d1", "d2")
+    hot = limited.compare("d1", "d2")
+    assert hot.headers["X-Cache"] == "local"
+    replies = [first, hot, limited.get(f"/v1/comparisons/{first.json['id']}"), *map(limited.get, PATHS)]
+    replies.append(limited.send("DELETE", "/v1/indexes"))
+    for reply in replies:
+        for name, value in SECURITY_HEADERS:
+            assert name in reply.headers, (reply.request.path, name)
+            if name in ("X-Content-Type-Options", "X-Frame-Options"):
+                assert reply.headers.getlist(name) == [value]
+        policy = reply.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+        assert "Access-Control-Allow-Origin" not in reply.headers
+
+
+def test_other_sites_are_let_in_only_if_named(engine_folder: Path) -> None:
+    asked = {"Origin": "https://why.example", "Access-Control-Request-Method": "POST"}
+    app = make_app_client(engine_folder)
+    assert not [
+        name for name, _ in app.send("OPTIONS", "/v1/comparisons", None, asked).headers if "Access-Control" in name
+    ]
+    app.close()
+    app = make_app_client(engine_folder, cors_origins="https://why.example")
+    allowed = app.send("OPTIONS", "/v1/comparisons", None, asked).headers
+    assert allowed["Access-Control-Allow-Origin"] == "https://why.example"
+    assert "X-API-Key" in allowed["Access-Control-Allow-Headers"]
+    other = app.get("/v1/indexes", {"Origin": "https://evil.example"}).headers
+    assert "Access-Control-Allow-Origin" not in other
+    app.close()

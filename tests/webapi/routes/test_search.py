@@ -1,0 +1,250 @@
+"""/v1/{index}/_search: asked by the official client and by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
+
+from tests.support.fake_comparer import release_computations, tag_query
+from tests.support.polling import wait_until
+from tests.support.web_servers import WAIT_HEADER, RunningServer, StartServer
+from webapi.client import ApiError, Client
+from worker.jobs.config import WorkConfig
+
+QUERY = {"match": {"text": "web graphs"}}
+
+
+def search(client: Client, body: dict[str, object]) -> dict[str, Any]:
+    return client.call("POST", "/v1/papers/_search", body, WAIT_HEADER)
+
+
+def test_the_official_client_understands_the_answer(real_server: RunningServer) -> None:
+    with Elasticsearch(real_server.url + "/v1") as elastic:
+        found = elastic.options(headers=WAIT_HEADER).search(index="papers", query=QUERY, size=3)
+        assert found["hits"]["total"]["value"] >= 12
+        assert len(found["hits"]["hits"]) == 3
+        assert "why" in found["hits"]["hits"][0]
+
+
+def test_each_hit_says_why(real: Client) -> None:
+    hits = search(real, {"query": QUERY, "size": 4})["hits"]["hits"]
+    for hit in hits:
+        why = hit["why"]
+        assert why["state"] == "done" and "provisional" not in why
+        assert len(why["common"]) <= 3 and len(why["distinct"]) <= 3
+        assert why["matched"] == ["match: web graphs"]
+        common = real.call("GET", why["href"]["common"])
+        assert common["b"]["kind"] == "query" and common["a"]["ids"] == [hit["_id"]]
+        distinct = real.call("GET", why["href"]["distinct"])
+        assert set(distinct["b"]["ids"]) == {other["_id"] for other in hits} - {hit["_id"]}
+    assert any(hit["why"]["common"] for hit in hits)
+
+
+def test_what_is_not_ready_is_provisional_and_can_be_followed(client: Client) -> None:
+    body = {"query": {"match": {"text": tag_query("web graph hold=1")}}, "size": 3}
+    found = client.call("POST", "/v1/papers/_search", body, {"Prefer": "wait=0"})
+    for hit in found["hits"]["hits"]:
+        assert (hit["why"]["state"], hit["why"]["provisional"]) == ("pending", True)
+        assert hit["why"]["common"][0]["phrase"]
+    href = found["hits"]["hits"][-1]["why"]["href"]["common"]
+    assert client.request("GET", href).status == 202
+    release_computations("web graph hold=1", 3)
+    wait_until(lambda: client.request("GET", href).status == 200)
+
+
+def test_reasons_that_failed_are_unavailable_and_the_others_are_there(client: Client) -> None:
+    body = {"query": {"match": {"text": tag_query("web graph fail=BadSide")}}, "size": 2}
+    for hit in search(client, body)["hits"]["hits"]:
+        why = hit["why"]
+        assert (why["state"], why["code"], why["detail"]) == ("unavailable", "bad-side", "as ordered")
+        assert why["provisional"] and why["common"][0]["phrase"]
+        assert client.request("GET", why["href"]["common"]).json()["code"] == "bad-side"
+        assert client.request("GET", why["href"]["distinct"]).status == 200
+
+
+def test_what_could_be_handed_in_can_be_followed_where_the_rest_could_not(
+    start_server: StartServer, work_config: WorkConfig
+) -> None:
+    body = {"query": {"match": {"text": "web graph"}}, "size": 2}
+    one_job = replace(work_config, limits=replace(work_config.limits, max_open_jobs=1))
+    with start_server(one_job).make_client() as client:
+        found = client.call("POST", "/v1/papers/_search", body, {"Prefer": "wait=0"})
+        for hit in found["hits"]["hits"]:
+            assert (hit["why"]["state"], hit["why"]["code"]) == ("unavailable", "overloaded")
+            assert set(hit["why"]["href"]) == {"common"}
+            assert client.request("GET", hit["why"]["href"]["common"]).status == 202
+
+
+def test_filters_facets_and_pages(real: Client) -> None:
+    whole = {
+        "bool": {
+            "must": [QUERY],
+            "filter": [
+                {"term": {"source.keyword": {"value": "BBC", "_name": "from the BBC"}}},
+                {"range": {"date": {"gte": "2011-03-01", "lte": "2011-03-05"}}},
+            ],
+        }
+    }
+    found = search(real, {"query": whole, "aggs": {"sources": {"terms": {"field": "source"}}}, "why": False})
+    assert {hit["_id"] for hit in found["hits"]["hits"]} == {"d1", "d3", "d5"}
+    assert found["aggregations"]["sources"]["buckets"] == [{"key": "BBC", "doc_count": 3}]
+    first = search(real, {"query": whole, "size": 2, "why": False})["hits"]["hits"]
+    second = search(real, {"query": whole, "size": 2, "from": 2, "why": False})["hits"]["hits"]
+    assert len(first) == 2 and len(second) == 1 and "why" not in first[0]
+    assert "from the BBC" in search(real, {"query": whole})["hits"]["hits"][0]["why"]["matched"]
+
+
+def test_source_and_highlight(real: Client) -> None:
+    body = {"query": QUERY, "size": 1, "_source": ["title"], "highlight": {"fields": {"title": {}, "text": {}}}}
+    (hit,) = search(real, body | {"why": False})["hits"]["hits"]
+    assert set(hit["_source"]) == {"title"}
+    assert hit["highlight"]["title"][0].startswith("<em>Web</em> <em>graphs</em> and")
+    assert hit["highlight"]["text"][0].startswith("The <em>web</em> <em>graph</em> is crawled.")
+    assert len(hit["highlight"]["text"]) == 3
+    marks = {"fields": {"text": {}}, "pre_tags": ["["], "post_tags": ["]"], "number_of_fragments": 1}
+    (hit,) = search(real, body | {"why": False, "highlight": marks})["hits"]["hits"]
+    (fragment,) = hit["highlight"]["text"]
+    assert fragment.startswith("The [web] [graph] is")
+
+
+def found_ids(client: Client, query: dict[str, object], **more: object) -> list[str]:
+    hits = search(client, {"query": query, "why": False, "size": 100, **more})["hits"]["hits"]
+    return [hit["_id"] for hit in hits if str(hit["_id"]).startswith("d") and str(hit["_id"])[1:].isdigit()]
+
+
+def test_every_part_of_a_bool_has_its_say(papers: Client) -> None:
+    bbc, late = {"term": {"source": "BBC"}}, {"range": {"date": {"gt": "2011-03-08"}}}
+    assert set(found_ids(papers, {"bool": {"must": [QUERY], "must_not": [bbc]}})) == {
+        "d2",
+        "d4",
+        "d6",
+        "d8",
+        "d10",
+        "d12",
+    }
+    assert set(found_ids(papers, {"bool": {"filter": [QUERY, bbc, late]}})) == {"d9", "d11"}
+    assert found_ids(papers, {"bool": {"should": [bbc, late], "minimum_should_match": 2}}) == ["d11", "d9"]
+    assert set(
+        found_ids(papers, {"bool": {"should": [{"bool": {"must": [bbc, late]}}, {"terms": {"source": ["x"]}}]}})
+    ) == {
+        "d9",
+        "d11",
+    }
+    both = {"multi_match": {"query": "web unheardof", "fields": ["title^2", "text"], "operator": "and"}}
+    assert found_ids(papers, both) == []
+
+
+def test_matched_names_the_clauses_and_the_words_that_did(papers: Client) -> None:
+    either = [
+        {"match": {"text": {"query": "zebra Graphs", "_name": "mine"}}},
+        {"match": {"text": "graphs unheardof walks"}},
+        {"term": {"source": "CNN"}},
+    ]
+    (hit,) = search(papers, {"query": {"bool": {"should": either}}, "size": 1, "sort": "id"})["hits"]["hits"]
+    assert hit["_id"] == "d1" and hit["matched_queries"] == ["mine"]
+    assert hit["why"]["matched"] == ["mine", "match: graphs walks"]
+
+
+def test_sorted_by_date_hits_say_by_what(papers: Client) -> None:
+    body = {"query": {"term": {"source": "BBC"}}, "sort": [{"date": {"order": "desc"}}, "_score"], "why": False}
+    hits = search(papers, body | {"size": 3})["hits"]["hits"]
+    assert [hit["_id"] for hit in hits] == ["d11", "d9", "d7"]
+    assert hits[0]["sort"] == [1299801600000, 1.0] and hits[0]["_score"] == 1.0
+    by_id = search(papers, body | {"sort": {"id": "desc"}, "size": 1})["hits"]
+    assert by_id["max_score"] is None and by_id["hits"][0]["_score"] is None and by_id["hits"][0]["_id"] == "d9"
+
+
+def test_dates_are_counted_and_gaps_filled(papers: Client) -> None:
+    wanted = {"query": {"terms": {"source": ["BBC"]}}, "size": 0}
+    day = {"days": {"date_histogram": {"field": "date", "calendar_interval": "1d"}}}
+    buckets = search(papers, wanted | {"aggs": day})["aggregations"]["days"]["buckets"]
+    assert [bucket["doc_count"] for bucket in buckets] == [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert buckets[1] == {"key_as_string": "2011-03-02T00:00:00.000Z", "key": 1299024000000, "doc_count": 0}
+    full = {"weeks": {"date_histogram": {"field": "date", "fixed_interval": "7d", "min_doc_count": 1}}}
+    weeks = search(papers, wanted | {"aggregations": full})["aggregations"]["weeks"]["buckets"]
+    assert sum(bucket["doc_count"] for bucket in weeks) == 6
+
+
+def test_the_official_client_sorts_counts_and_is_told_what_it_may_not(real_server: RunningServer) -> None:
+    with Elasticsearch(real_server.url + "/v1") as elastic:
+        found = elastic.search(
+            index="papers",
+            query={
+                "bool": {"must_not": {"term": {"source": "CNN"}}, "filter": {"range": {"date": {"lte": "2011-03"}}}}
+            },
+            sort=[{"date": "desc"}],
+            aggs={"when": {"date_histogram": {"field": "date", "calendar_interval": "month"}}},
+            highlight={"fields": {"text": {}}},
+        )
+        assert found.meta.headers["X-Elastic-Product"] == "Elasticsearch"
+        assert [hit["_id"] for hit in found["hits"]["hits"]] == ["d11", "d9", "d7", "d5", "d3", "d1"]
+        assert found["aggregations"]["when"]["buckets"][0]["doc_count"] == 6
+        with pytest.raises(BadRequestError) as refused:
+            elastic.search(index="papers", query={"script_score": {"query": {"match_all": {}}}})
+        assert refused.value.body["code"] == "bad-parameter" and "match_all" in refused.value.body["detail"]
+        with pytest.raises(NotFoundError):
+            elastic.search(index="nope", query={"match_all": {}})
+
+
+def test_a_parameter_of_the_address_is_not_ignored(real: Client) -> None:
+    reply = real.request("POST", "/v1/papers/_search?size=1", {})
+    assert (reply.status, reply.json()["code"]) == (400, "bad-parameter")
+    assert real.request("POST", "/v1/papers/_search?pretty=true", {"why": False}).status == 200
+
+
+def test_without_words_hits_are_compared_with_each_other_only(real: Client) -> None:
+    hits = search(real, {"query": {"match_all": {}}, "size": 2})["hits"]["hits"]
+    assert set(hits[0]["why"]["href"]) == {"distinct"} and hits[0]["why"]["common"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": {"script": {"script": "1"}}},
+        {"query": {"function_score": {}}},
+        {"query": {"match": {"secret": "x"}}},
+        {"query": {"match": {"text": ""}}},
+        {"query": {"match": {"text": {"query": "x", "operator": "near"}}}},
+        {"query": {"match": {"text": {"query": "x", "fuzziness": "AUTO"}}}},
+        {"query": {"bool": {"must": [QUERY], "minimum_should_match": "75%"}}},
+        {"query": {"bool": {"filter": [{"script": {"script": "doc"}}]}}},
+        {"query": {"bool": {"must": [QUERY] * 101}}},
+        {"query": {"range": {"price": {"gte": "1"}}}},
+        {"query": {"range": {"date": {"gte": "now-1d"}}}},
+        {"query": {"range": {"date": {"gte": "2011", "boost": 2}}}},
+        {"query": {"term": {"text": "web"}}},
+        {"query": {"match_all": {"boost": 2}}},
+        {"query": {"term": {"source": 5}}},
+        {"query": []},
+        {"query": {"match": {}, "term": {}}},
+        {"size": 1000},
+        {"size": -1},
+        {"from": "0"},
+        {"sort": [{"title": "asc"}]},
+        {"sort": [{"date": {"order": "up"}}]},
+        {"sort": [{"_script": {"script": "1"}}]},
+        {"sort": ["date", "date"]},
+        {"script_fields": {}},
+        {"runtime_mappings": {}},
+        {"aggs": {"x": {"scripted_metric": {}}}},
+        {"aggs": {"x": {"terms": {"field": "source", "script": "1"}}}},
+        {"aggs": {"x": {"terms": {"field": "source"}, "aggs": {"y": {"terms": {"field": "source"}}}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "date"}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "date", "fixed_interval": "1s"}}}},
+        {"aggs": {}, "aggregations": {}},
+        {"highlight": {"fields": {"text": {}}, "encoder": "x"}},
+        {"why": "yes"},
+    ],
+)
+def test_what_is_not_on_the_list_is_refused(real: Client, body: dict[str, object]) -> None:
+    with pytest.raises(ApiError) as caught:
+        search(real, body)
+    assert (caught.value.status, caught.value.code) == (400, "bad-parameter")
+
+
+def test_a_search_of_an_unknown_index_is_404(real: Client) -> None:
+    with pytest.raises(ApiError, match="unknown-index"):
+        real.search("nope", {"query": QUERY})
