@@ -65,7 +65,10 @@ def date_bounds_to_millis(date_from: str | None, date_to: str | None) -> tuple[i
 
     A day, month or year counts as a whole. Raise BadParameter if one of them is not a date.
     """
-    return (_parse_bound(date_from)[0] if date_from else None, _parse_bound(date_to)[1] if date_to else None)
+    return (
+        _parse_half_open_range(date_from)[0] if date_from else None,
+        _parse_half_open_range(date_to)[1] if date_to else None,
+    )
 
 
 def range_query_to_millis(**conditions: str) -> tuple[int | None, int | None]:
@@ -73,12 +76,16 @@ def range_query_to_millis(**conditions: str) -> tuple[int | None, int | None]:
 
     Of two conditions on the same end the narrower holds. Raise BadParameter if one of them is not a date.
     """
-    starts = [_parse_bound(conditions[name])[end] for name, end in (("gte", 0), ("gt", 1)) if name in conditions]
-    ends = [_parse_bound(conditions[name])[end] for name, end in (("lt", 0), ("lte", 1)) if name in conditions]
+    starts = [
+        _parse_half_open_range(conditions[name])[end] for name, end in (("gte", 0), ("gt", 1)) if name in conditions
+    ]
+    ends = [
+        _parse_half_open_range(conditions[name])[end] for name, end in (("lt", 0), ("lte", 1)) if name in conditions
+    ]
     return max(starts, default=None), min(ends, default=None)
 
 
-def _parse_bound(date: str) -> tuple[int, int]:
+def _parse_half_open_range(date: str) -> tuple[int, int]:
     try:
         return _parse_span(date)
     except (ValueError, OverflowError):

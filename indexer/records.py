@@ -92,7 +92,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
         acl=tuple(_to_strings(values["acl"], "acl")),
         extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
     )
-    _check_content(document, max_bytes)
+    _check_encoding_and_size(document, max_bytes)
     return document
 
 
@@ -157,7 +157,7 @@ def _to_facets(value: Any) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in facets.items() if values}
 
 
-def _check_content(document: Document, max_bytes: int) -> None:
+def _check_encoding_and_size(document: Document, max_bytes: int) -> None:
     short_texts = [document.url or "", *document.acl, *document.facets]
     short_texts += [value for values in document.facets.values() for value in values]
     content = "".join([document.title, document.text, *short_texts])

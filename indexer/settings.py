@@ -48,9 +48,11 @@ class Settings(BaseSettings):
     # Where things are
     engine: str = Field(
         default_factory=default_engine_folder,
-        description="Location of the indexes: a folder (embedded engine), or the URL of an Elasticsearch cluster (or URL,URL,...)",
+        description="Location of the indexes: a folder (embedded engine) or Elasticsearch (URL, or URL,URL,...)",
     )
-    engine_api_key: SecretStr = Field(SecretStr(""), description="API key for Elasticsearch, in the encoded form that its console shows")
+    engine_api_key: SecretStr = Field(
+        SecretStr(""), description="API key for Elasticsearch, in the form that its console shows"
+    )
     engine_ca: str = Field("", description="File with the CA certificate of the Elasticsearch cluster")
     engine_timeout_seconds: Seconds = Field(
         25.0, description="Timeout of one request to Elasticsearch; keep it below job_soft_seconds"
@@ -92,9 +94,7 @@ class Settings(BaseSettings):
 
     # How documents are compared
     method: str = Field("cda", description="Default method of a comparison")
-    preset: Literal["default", "paper"] = Field(
-        "default", description="Default parameter preset of a comparison"
-    )
+    preset: Literal["default", "paper"] = Field("default", description="Default parameter preset of a comparison")
     neighbours: int = Field(
         0, ge=0, le=10_000, description="Documents in the neighbourhood of a pair; 0: the number in the preset"
     )
@@ -112,8 +112,8 @@ class Settings(BaseSettings):
         50_000,
         ge=1,
         le=1_000_000,
-        description="Maximum documents that a key with limited groups may read if it is to search the source of an attached "
-        "index; their ids are part of the query",
+        description="Limit for searching the source of an attached index: maximum documents that a key with limited "
+        "groups may read, as their ids are part of the query",
     )
     max_waiting: int = Field(
         8, ge=0, le=10_000, description="Requests in one process that may wait for an answer; more get 202 at once"
@@ -129,15 +129,15 @@ class Settings(BaseSettings):
     )
 
     # How long things take
-    wait_seconds: float = Field(
-        1.0, ge=0, le=10, description="Time a request waits for its answer before it gets 202"
-    )
+    wait_seconds: float = Field(1.0, ge=0, le=10, description="Time a request waits for its answer before it gets 202")
     max_wait_seconds: float = Field(10.0, ge=0, le=60, description="Longest wait that a caller may request")
     job_soft_seconds: Seconds = Field(30.0, description="Soft time limit of a job, which then fails")
     job_hard_seconds: Seconds = Field(60.0, description="Hard time limit of a job, whose process is then killed")
     query_seconds: Seconds = Field(20.0, description="Time limit of one search in Elasticsearch")
     answer_ttl_seconds: Seconds = Field(86_400.0, description="Time for which an answer is cached")
-    answers_bytes: Bytes = Field(256 * 2**20, description="Total size of cached answers; the least recently read are dropped first")
+    answers_bytes: Bytes = Field(
+        256 * 2**20, description="Total size of cached answers; the least recently read are dropped first"
+    )
 
     # The services
     host: str = Field("127.0.0.1", description="Address the web server listens on")
@@ -150,8 +150,8 @@ class Settings(BaseSettings):
     )
     allowed_hosts: str = Field(
         "",
-        description="Names accepted in the Host header, separated by spaces; without API keys, names of this machine are "
-        "always accepted; with API keys, an empty list accepts any name",
+        description="Names accepted in the Host header, separated by spaces; without API keys, names of this machine "
+        "are always accepted; with API keys, an empty list accepts any name",
     )
     cors_origins: str = Field(
         "", description="Origins whose pages may call the API from a browser, separated by spaces; * for all"

@@ -19,9 +19,23 @@ RUNNING_SERVER = "PHRASECOM_TEST_ELASTICSEARCH"
 """Environment variable with the address of a running Elasticsearch, used instead of starting a node."""
 
 FIXTURE_MARKERS = {
+    "chromium": "browser",
+    "clone": "server",
+    "demo_folder": "server",
+    "elastic_server": "elasticsearch",
+    "elasticsearch": "elasticsearch",
     "elasticsearch_url": "elasticsearch",
+    "inline_server": "server",
+    "own_valkey": "server",
+    "real_server": "server",
+    "remote": "elasticsearch",
+    "valkey": "server",
+    "valkey_url": "server",
 }
-"""Fixtures that start a server or a browser -> marker of every test that uses them, directly or not."""
+"""Fixture that starts a server or a browser, or parameter that chooses one -> marker of every test that uses it."""
+
+FOLDER_MARKERS = {"browser": "browser", "faults": "server", "load": "server"}
+"""Folder of this one -> marker of every test in it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,9 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        for fixture in getattr(item, "fixturenames", ()):
-            if fixture in FIXTURE_MARKERS:
-                item.add_marker(FIXTURE_MARKERS[fixture])
+        assert isinstance(item, pytest.Function)
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        names = {*item.fixturenames, *(value for value in parameters if isinstance(value, str))}
+        markers = {FIXTURE_MARKERS[name] for name in FIXTURE_MARKERS.keys() & names}
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        for marker in sorted(markers | {FOLDER_MARKERS.get(folder, "")} - {""}):
+            item.add_marker(marker)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""The house itself: who may import whom, what is listed where, and what must never be written down."""
+"""The structure of the product: which room imports which, what the pages list, and what no file may contain."""
 
 from __future__ import annotations
 
@@ -6,58 +6,138 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from deploy.write_docs import PAGES
 from indexer.cli.main import COMMANDS
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("indexer", "worker", "webapi")
-"""Each may import itself and those before it."""
+PACKAGES = ("indexer", "worker", "webapi")
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+ROOMS = re.findall(r"^([\w.]+) ", re.findall(r"```text\n(.*?)```", ARCHITECTURE, re.DOTALL)[0], re.MULTILINE)
+"""Names of the rooms, from the first block of docs/architecture.md: each imports only itself and those before it."""
+ENTRY_POINTS = {"indexer.__main__", "indexer.engines", "worker", "webapi"}
+"""Modules that may import any room: the command, ``open_engine``, and the packages' public names."""
+TWINS = {"Bridge", "NoEvidence"}
+"""Classes of the answer whose description in OpenAPI has the same name."""
+MAX_MODULES = 20
+"""Modules in a folder."""
 
 
-def sources(folder: str) -> list[Path]:
+def list_sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in list_sources(package)
+}
+"""Modules of the product by their dotted names."""
+
+
+def find_room(module: str) -> str | None:
+    """Return the room of a module: its own, or that of the folder it is in; None if neither is listed."""
+    return next((name for name in (module, module.rpartition(".")[0]) if name in ROOMS), None)
+
+
 def imported_modules(path: Path) -> set[str]:
-    """Every module named in an import, wherever it stands in the file."""
-    found: set[str] = set()
+    """Return every module that a file imports, also in functions and for type checking."""
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            found.add(node.module)
-    return found
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules |= (names & MODULES.keys()) or {node.module}
+    return modules
 
 
-def tracked_files() -> list[Path]:
+def list_tracked_files() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_itself_and_the_rooms_below(room: str) -> None:
-    above = set(ROOMS[ROOMS.index(room) + 1 :]) | {"tests", "deploy"}
-    for path in sources(room):
-        wrong = {name for name in imported_modules(path) if name.partition(".")[0] in above}
-        assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}"
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_room_imports_only_itself_and_rooms_listed_before_it(package: str) -> None:
+    for module, path in MODULES.items():
+        if module.partition(".")[0] != package or module in ENTRY_POINTS:
+            continue
+        room = find_room(module)
+        assert room, f"{module} is in no room of docs/architecture.md"
+        allowed = ROOMS[: ROOMS.index(room) + 1]
+        for imported in imported_modules(path):
+            assert imported.partition(".")[0] not in ("tests", "deploy"), f"{module} imports {imported}"
+            if imported in MODULES:
+                assert find_room(imported) in allowed, f"{module} imports {imported}"
+
+
+def test_an_engine_is_imported_only_where_engines_are_opened() -> None:
+    """Of the rooms listed after it, the entry point ``indexer.engines`` imports the two engines and nothing else."""
+    later = ROOMS[ROOMS.index("indexer.engines") + 1 :]
+    imported = {name for name in imported_modules(MODULES["indexer.engines"]) if find_room(name) in later}
+    assert imported == {"indexer.engines.elasticsearch.engine", "indexer.engines.embedded.engine"}
+
+
+def test_every_room_exists_and_is_listed_once() -> None:
+    assert len(ROOMS) == len(set(ROOMS))
+    assert set(ROOMS) == {find_room(module) for module in MODULES} - {None}
+
+
+def list_named_files() -> set[str]:
+    """Return the files and folders that docs/architecture.md names; a bare name is in the folder named before it."""
+    names: set[str] = set()
+    part = r"(?:[\w*]+|\{[\w,]+\})"
+    for line in ARCHITECTURE.splitlines():
+        folder = ""
+        for name in re.findall(rf"(?<![\w/]){part}(?:/{part})*(?:\.py|\.md)?/?", line):
+            if "/" not in name and not name.endswith((".py", ".md")):
+                continue
+            names.add(folder + name if "/" not in name else name)
+            if "/" in name:
+                folder = name.rpartition("/")[0] + "/" if "." in name else name.rstrip("/") + "/"
+    return names
+
+
+def test_every_file_named_in_the_architecture_page_exists() -> None:
+    names = list_named_files()
+    assert len(names) > 50
+    for name in names:
+        choices = [choice.strip("{}").split(",") for choice in re.split(r"(\{[\w,]+\})", name)]
+        for path in map("".join, product(*choices)):
+            assert list(ROOT.glob(path)), f"docs/architecture.md names {path}"
+
+
+def test_no_class_name_is_used_twice() -> None:
+    classes = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in classes.items() if count > 1} == TWINS
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    folders = Counter(path.parent.relative_to(ROOT) for path in MODULES.values())
+    assert {str(folder): count for folder, count in folders.items() if count > MAX_MODULES} == {}
 
 
 def test_relative_imports_are_not_used() -> None:
-    for room in ROOMS:
-        for path in sources(room):
-            relative = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom) and n.level]
-            assert not relative, path
+    for path in MODULES.values():
+        relative = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom) and n.level]
+        assert not relative, path
 
 
 def test_the_numeric_core_imports_numpy_and_scipy_only() -> None:
     allowed = {"numpy", "scipy", *sys.stdlib_module_names}
-    for path in sources("worker/solver"):
+    for path in list_sources("worker/solver"):
         wrong = {
             name
             for name in imported_modules(path)
@@ -77,7 +157,7 @@ def test_listing_the_commands_imports_none_of_the_heavy_libraries() -> None:
     modules = set(loaded.partition("MODULES")[2].split())
     heavy = {"numpy", "scipy", "sklearn", "elasticsearch", "pydantic", "flask", "celery", "redis", "tantivy", "rich"}
     assert not modules & heavy
-    assert {name for name in modules if name.partition(".")[0] in ROOMS} == {
+    assert {name for name in modules if name.partition(".")[0] in PACKAGES} == {
         "indexer",
         "indexer.errors",
         "indexer.cli",
@@ -111,7 +191,7 @@ def test_a_generated_page_is_what_the_code_says(page: str) -> None:
 def test_no_package_registry_is_named_in_any_file() -> None:
     hosts = ["pypi" + ".org", "python" + "hosted.org", "npm" + "js.org", "npm" + "js.com", "crates" + ".io"]
     hosts += ["repo1.maven" + ".org", "repo.maven" + ".apache.org"]
-    for path in tracked_files():
+    for path in list_tracked_files():
         text = path.read_bytes().lower()
         named = [host for host in hosts if host.encode() in text]
         assert not named, f"{path.relative_to(ROOT)} names {named}"

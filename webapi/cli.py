@@ -33,8 +33,11 @@ def serve_command(inline: bool, as_json: bool, **options: str | None) -> int:
 @click.option("--elasticsearch", metavar="URL", help="Use this cluster instead of the embedded engine.")
 @setting_option("port")
 @click.option(
-    "--folder", type=click.Path(file_okay=False, path_type=Path), default=Path(".phrasecom"), show_default=True,
-    help="Folder for the index and the logs."
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".phrasecom"),
+    show_default=True,
+    help="Folder for the index and the logs.",
 )
 def demo_command(
     once: bool, corpus: str | None, elasticsearch: str | None, port: str | None, folder: Path, as_json: bool

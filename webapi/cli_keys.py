@@ -20,12 +20,17 @@ def keys_command() -> None:
 @debug_option
 @click.argument("name")
 @click.option(
-    "--scope", "scopes", multiple=True, help="read, compare, ingest or admin; may be repeated.  [default: read, compare]"
+    "--scope",
+    "scopes",
+    multiple=True,
+    help="read, compare, ingest or admin; may be repeated.  [default: read, compare]",
 )
 @click.option(
     "--index", "indexes", multiple=True, metavar="NAME", help="Only this index; may be repeated.  [default: all]"
 )
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Also documents of this group; may be repeated.")
+@click.option(
+    "--group", "groups", multiple=True, metavar="GROUP", help="Also documents of this group; may be repeated."
+)
 @click.option("--all-groups", is_flag=True, help="All documents, regardless of their acl.")
 @setting_option("keys_file", metavar="FILE")
 def add_command(
@@ -48,7 +53,9 @@ def add_command(
     path = _find_keys_file(keys_file)
     keys = read_keys(path) if path.exists() else {}
     if name in keys:
-        raise BadParameter(f"the key {name!r} already exists", fix=f"choose another name, or: phrasecom keys remove {name}")
+        raise BadParameter(
+            f"the key {name!r} already exists", fix=f"choose another name, or: phrasecom keys remove {name}"
+        )
     if all_groups and groups:
         raise BadParameter("--all-groups and --group are mutually exclusive", fix="give one of them")
     key = generate_key(name)

@@ -81,7 +81,9 @@ def feedback_command(index: str, as_json: bool, **setting_values: str | None) ->
 @engine_option
 @setting_option("redis_url", metavar="URL")
 @setting_options("concurrency", "log_format", "log_level")
-@click.option("--queue", type=click.Choice(["interactive", "bulk"]), multiple=True, help="Only this queue; may be repeated.")
+@click.option(
+    "--queue", type=click.Choice(["interactive", "bulk"]), multiple=True, help="Only this queue; may be repeated."
+)
 def worker_command(queue: tuple[str, ...], as_json: bool, **setting_values: str | None) -> int:
     """Run a worker that computes the jobs of the service until it is stopped."""
     from indexer.logging_setup import configure_logging

@@ -21,10 +21,10 @@ from worker.explain.resolver import SideLimits, resolve_sides
 from worker.explain.side import Side
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
 from worker.index_catalog import get_analyzer_cache
-from worker.methods import METHODS
 from worker.methods.base import MethodResult, PairProblem
 from worker.methods.log_evidence import measure_evidence
 from worker.methods.query_ranking import adjust_for_query, rank_for_query
+from worker.methods.registry import METHODS
 from worker.methods.relevance import prepare_pair
 
 T = TypeVar("T")
@@ -113,7 +113,8 @@ class Comparer:
             return
         if any(not _can_share(spec, specs[0]) for spec in specs):
             raise BadParameter(
-                "questions explained together differ in index, rights or graph", fix="compare them singly"
+                "comparisons explained together differ in index, access rights or graph",
+                fix="compare them one at a time",
             )
         pairs, neighbourhood = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
         builder = AnswerBuilder(pairs[0].a.reader.model)
@@ -133,11 +134,11 @@ class Comparer:
         timer, spec = _StepTimer(), specs[0]
         (pair,) = self._resolve_pairs(reader, [spec])
         timer.record_step("fetch")
-        progress(0.3, "fetched both sides")
+        progress(0.3, "both sides fetched")
         neighbourhood = None
         if not spec.is_full_graph:
             neighbourhood = fetch_neighbourhood(reader, [pair], size=spec.neighbours, groups=spec.groups)
-        progress(0.8, "reached the neighbourhood")
+        progress(0.8, "neighbourhood fetched")
         return _answer_pair(specs, pair, neighbourhood, AnswerBuilder(reader.model), timer, is_single_pair=True)
 
     def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> tuple[list[SidePair], Neighbourhood]:
@@ -227,7 +228,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         unit_weights=spec.is_full_graph and spec.preset == "paper",
         with_counts=method.needs_counts,
         with_word_bm25=method.needs_word_bm25 or (query_side is not None and not _salient_of(pair, query_side)),
-        neighbour_texts=_fetch_texts(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
+        neighbour_texts=_fetch_neighbour_lemmas(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
     )
     if query_side:
         evidence = measure_evidence(problem, prepare_pair(problem, spec.method))
@@ -246,7 +247,7 @@ def _salient_of(pair: SidePair, side: Literal["a", "b"]) -> Sequence[str]:
     return pair.candidates.salient_a if side == "a" else pair.candidates.salient_b
 
 
-def _fetch_texts(pair: SidePair, graph: LocalGraph, groups: Groups) -> list[list[str]]:
+def _fetch_neighbour_lemmas(pair: SidePair, graph: LocalGraph, groups: Groups) -> list[list[str]]:
     """Fetch the lemmas of the neighbourhood's documents, in one more request."""
     documents = pair.a.reader.fetch(graph.indexed_ids(), groups)
     return [document.tokens.split() for document in documents if document is not None]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from worker.explain.spec import MODEL_OPTIONS
-from worker.solver.reader_odds_weights import ODDS_OPTIONS, ODDS_PREFIX
+from worker.solver.ranking_weights import ODDS_OPTIONS, ODDS_PREFIX
 
 
 def _parse_values(text: str, example: str, known: Sequence[str]) -> tuple[str, list[object]]:

@@ -17,7 +17,7 @@ from indexer.logging_setup import redact
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-REDIS_FIX: Final = "start Redis or Valkey there, or name another with redis_url (PHRASECOM_REDIS_URL, --redis-url)"
+REDIS_FIX: Final = "start Redis or Valkey there, or set redis_url (PHRASECOM_REDIS_URL, --redis-url)"
 _TIMEOUT_SECONDS: Final = 2.0
 _FIRST_PAUSE_SECONDS: Final = 1.0
 _MAX_PAUSE_SECONDS: Final = 30.0
@@ -42,7 +42,9 @@ def call_redis(command: Callable[[], T]) -> T:
     try:
         return command()
     except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError, OSError) as error:
-        raise StoreUnavailable("the job store cannot be reached", fix="start Redis, or serve with --inline") from error
+        raise StoreUnavailable(
+            "the job store cannot be reached", fix="start Redis, or run phrasecom serve --inline"
+        ) from error
     except redis.exceptions.OutOfMemoryError as error:
         raise StoreUnavailable("the job store is out of memory", fix="raise its maxmemory") from error
 
@@ -55,7 +57,9 @@ def wait_for_redis(url: str, pause: Callable[[float], None] = time.sleep) -> Non
     """
     seconds = _FIRST_PAUSE_SECONDS
     while (reason := _find_connection_problem(url)) is not None:
-        log.warning("no Redis at %s (%s); %s; trying again in %.0f s", redact(url), reason, REDIS_FIX, seconds)
+        log.warning(
+            "cannot connect to Redis at %s (%s); %s; retrying in %.0f s", redact(url), reason, REDIS_FIX, seconds
+        )
         pause(seconds)
         seconds = min(seconds * 2, _MAX_PAUSE_SECONDS)
 
@@ -79,5 +83,5 @@ def _find_connection_problem(url: str) -> str | None:
 
 
 def _make_refused_error(url: str, error: Exception) -> BadSetting:
-    fix = "write its password into redis_url: redis://:PASSWORD@HOST:6379/0"
+    fix = "put its password into redis_url: redis://:PASSWORD@HOST:6379/0"
     return BadSetting(f"Redis at {redact(url)} denies access ({redact(describe_root_cause(error))})", fix=fix)

@@ -78,7 +78,7 @@ def earliness(words_before: Floats) -> Floats:
     return EARLINESS_HALVED_AFTER / (EARLINESS_HALVED_AFTER + words_before)
 
 
-def pair_interestingness(
+def compute_phrase_pair_interestingness(
     count: Floats,
     first_count: Floats,
     second_count: Floats,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from indexer.analysis.salience import (
     SalienceOptions,
     SalienceWeights,
+    compute_phrase_pair_interestingness,
     earliness,
     max_per_document,
     normalize_scores,
-    pair_interestingness,
     phrase_interestingness,
     select_phrases,
 )
@@ -182,7 +182,7 @@ def score_edges(
         phrase_counts = np.bincount(edges.document[~is_pair], count[~is_pair], minlength=len(document_starts) - 1)
         phrase_count = phrase_counts.astype(np.float64)[edges.document[pairs]]
         pair_interest = np.zeros(len(phrase))
-        pair_interest[pairs] = pair_interestingness(
+        pair_interest[pairs] = compute_phrase_pair_interestingness(
             count[pairs], first_count, second_count, phrase_count, frequency[pairs], model.document_count
         )
         scores[pairs] = normalize_scores(pair_interest, edges.document, document_starts)[pairs]

@@ -270,7 +270,9 @@ def _print_update(engine: Engine, index: str, as_json: bool, **counts: int) -> N
         return
     print_key_values(values)
     if info.drift > _MAX_DRIFT:
-        click.echo(f"over a fifth of the index has changed; rebuild it with: phrasecom refresh --index {index}", err=True)
+        click.echo(
+            f"over a fifth of the index has changed; rebuild it with: phrasecom refresh --index {index}", err=True
+        )
 
 
 @command("refresh")

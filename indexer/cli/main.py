@@ -113,7 +113,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Explain search results: the phrases two documents share and the phrases that set each apart.",
+    help="Explain search results: the phrases two documents share and those that set each apart.",
     epilog="See phrasecom COMMAND --help for details and docs/settings.md for settings.",
 )
 @click.version_option(__version__, prog_name="phrasecom")

@@ -44,7 +44,12 @@ def _set_debug(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 debug_option = click.option(
-    "--debug", is_flag=True, expose_value=False, callback=_set_debug, is_eager=True, help="Show the stack trace of an error."
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_debug,
+    is_eager=True,
+    help="Show the stack trace of an error.",
 )
 index_option = click.option("--index", required=True, metavar="NAME", help="Name of the index.")
 engine_option = setting_option("engine", metavar="FOLDER|URL")

@@ -35,7 +35,9 @@ class Interval:
     def from_calendar_unit(cls, text: str) -> Interval:
         """Parse a calendar interval such as ``month`` or ``1M``; raise BadParameter for anything else."""
         if text not in _CALENDAR_UNITS:
-            raise BadParameter(f"{text!r} is not a calendar interval", fix="use hour, day, week, month, quarter or year")
+            raise BadParameter(
+                f"{text!r} is not a calendar interval", fix="use hour, day, week, month, quarter or year"
+            )
         return cls(_CALENDAR_UNITS[text])
 
     @classmethod

@@ -208,8 +208,8 @@ def _require_documents(spool: DocumentSpool, rejects: Rejects | None) -> None:
     if rejects and rejects.count:
         first, listed = rejects.examples[0], f", see {rejects.path}" if rejects.path else ""
         raise BadInput(
-            f"none of {rejects.count:,} records could be indexed{listed}; the first ({first.source}, line {first.line}): "
-            f"{first.reason}",
+            f"none of {rejects.count:,} records could be indexed{listed}; the first "
+            f"({first.source}, line {first.line}): {first.reason}",
             fix="name the text field with --map text=NAME" if first.reason == NO_TEXT else "fix the records",
         )
     raise BadInput("no documents found", fix="name files or a folder with documents")

@@ -63,9 +63,7 @@ def _open_output(path: Path) -> Iterator[IO[bytes]]:
         with open_replacement(path) as stream:
             yield stream
     except OSError as error:
-        raise BadParameter(
-            f"cannot write {path}: {error.strerror}", fix="name a file in a writable folder"
-        ) from None
+        raise BadParameter(f"cannot write {path}: {error.strerror}", fix="name a file in a writable folder") from None
 
 
 def _compress_if_gz(stream: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.int_arrays import csr_starts
-from indexer.mining.display_forms import DisplayFormCounts, DisplayFormTotals, count_display_forms
 from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens, get_token_documents, iterate_batches
 from indexer.mining.mined_batches import Arrays, MinedBatches, pack_edges, pack_occurrences
+from indexer.mining.spelling_counts import DisplayFormCounts, DisplayFormTotals, count_display_forms
 from indexer.model.phrase_model import ModelSettings, PhraseModel
 from indexer.model.topic_space import (
     PhraseVectorMeans,

@@ -60,7 +60,8 @@ class Rejects:
             yield
         except OSError as error:
             raise BadParameter(
-                f"cannot write rejected records to {self.path}: {error.strerror}", fix="name another file with --rejects"
+                f"cannot write rejected records to {self.path}: {error.strerror}",
+                fix="name another file with --rejects",
             ) from None
 
     def close(self) -> None:

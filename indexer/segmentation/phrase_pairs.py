@@ -24,7 +24,7 @@ def find_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32
     keys, row, counts = np.unique(documents << 32 | phrases, return_inverse=True, return_counts=True)
     frequent = np.flatnonzero(counts[row] > MAX_CHANCE_MEETINGS)
     neighbours = [
-        _find_neighbours(documents[frequent], positions[frequent], row[frequent], step)
+        _find_close_segments(documents[frequent], positions[frequent], row[frequent], step)
         for step in range(1, PAIR_WINDOW + 1)
     ]
     first = frequent[np.concatenate([left for left, _ in neighbours])]
@@ -40,7 +40,7 @@ def find_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32
     return first_keys >> 32, first_keys & LOW_32_BITS, second_keys & LOW_32_BITS, meetings[is_close]
 
 
-def _find_neighbours(documents: Ints, positions: Ints, row: Ints, step: int) -> tuple[Ints, Ints]:
+def _find_close_segments(documents: Ints, positions: Ints, row: Ints, step: int) -> tuple[Ints, Ints]:
     """Return the segments i and i + ``step`` that are close to each other in one document and differ in phrase."""
     left = np.arange(len(documents) - step) if len(documents) > step else np.zeros(0, dtype=np.int64)
     right = left + step

@@ -70,7 +70,7 @@ class PhraseTrie:
             keep = (marks[positions + depth] & Mark.BOUNDARY) == 0
             positions, node = positions[keep], node[keep]
             keys = node << 32 | word_ids[positions + depth]
-            keep = level.bloom_filter[_hash_keys(keys, level.bloom_filter)]
+            keep = level.bloom_filter[_find_filter_positions(keys, len(level.bloom_filter))]
             positions, keys = positions[keep], keys[keep]
             row = np.minimum(np.searchsorted(level.keys, keys), max(len(level.keys) - 1, 0))
             keep = level.keys[row] == keys if len(level.keys) else np.zeros(len(keys), np.bool_)
@@ -90,11 +90,11 @@ def _bloom_filter_bits(size: int) -> int:
 
 def _build_bloom_filter(keys: Ints) -> NDArray[np.bool_]:
     bloom_filter = np.zeros(1 << _bloom_filter_bits(len(keys)), dtype=np.bool_)
-    bloom_filter[_hash_keys(keys, bloom_filter)] = True
+    bloom_filter[_find_filter_positions(keys, len(bloom_filter))] = True
     return bloom_filter
 
 
-def _hash_keys(keys: Ints, bloom_filter: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _find_filter_positions(keys: Ints, filter_size: int) -> NDArray[np.uint64]:
     """Return the position of each key in a filter whose length is a power of two."""
-    shift = np.uint64(64 - (len(bloom_filter).bit_length() - 1))
+    shift = np.uint64(64 - (filter_size.bit_length() - 1))
     return (keys.view(np.uint64) * _HASH_FACTOR) >> shift

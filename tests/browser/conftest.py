@@ -35,10 +35,10 @@ def chromium(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFacto
     driver = shutil.which("chromedriver")
     if binary is None or driver is None:
         skip_without("Chromium", "install chromium and chromium-driver")
-    opened = open_chromium(binary, driver, str(tmp_path_factory.mktemp("profile")))
-    pytestconfig.stash[PROGRAMS_USED].append(f"Chromium {opened.capabilities['browserVersion']}")
-    yield opened
-    opened.quit()
+    browser = open_chromium(binary, driver, str(tmp_path_factory.mktemp("profile")))
+    pytestconfig.stash[PROGRAMS_USED].append(f"Chromium {browser.capabilities['browserVersion']}")
+    yield browser
+    browser.quit()
 
 
 @pytest.fixture(scope="session")
@@ -52,16 +52,16 @@ def axe() -> str:
 
 
 @pytest.fixture(scope="session")
-def elsewhere() -> Iterator[Site]:
-    """A site of somebody else: it serves whatever page a test writes into ``pages``."""
+def other_site() -> Iterator[Site]:
+    """Another site, which serves the pages that a test writes into ``app.pages``."""
     site = Site(OtherSiteApp()).start()
     yield site
     site.stop()
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An engine with the index ``papers``."""
+def papers_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an embedded engine with the index ``papers``."""
     folder = tmp_path_factory.mktemp("papers")
     with open_engine(str(folder)) as engine:
         build_index(make_papers(), engine, "papers", processes=1)
@@ -69,16 +69,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(built: Path, elsewhere: Site) -> Iterator[Site]:
+def site(papers_folder: Path, other_site: Site) -> Iterator[Site]:
     """The service with one index, ``papers``."""
-    yield from serve_site(built, cors_origins=elsewhere.url)
+    yield from serve_site(papers_folder, cors_origins=other_site.url)
 
 
 @pytest.fixture(scope="session")
-def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def odd_site(papers_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The service with two indexes, one of them full of markup."""
     folder = tmp_path_factory.mktemp("odd") / "engine"
-    shutil.copytree(built, folder)
+    shutil.copytree(papers_folder, folder)
     with open_engine(str(folder)) as engine:
         build_index(make_odd_documents(), engine, "odd", processes=1)
     yield from serve_site(folder)
@@ -86,7 +86,7 @@ def odd_site(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def page(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
-    """A fresh page of the service, calm weather."""
+    """A fresh page of the service."""
     yield from open_fresh_page(chromium, site)
 
 

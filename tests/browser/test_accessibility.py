@@ -1,4 +1,4 @@
-"""Every view in light and dark, narrow and wide, with the keyboard, under axe."""
+"""Every view in light and dark, narrow and wide, with the keyboard, checked with axe-core."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ VIEWS = {
     "/example?index=papers&q=web+graph": "why-this-result[state=ready]",
     "/docs": "h1",
 }
-ODD = {
+ODD_VIEWS = {
     "/": ".cards a",
     "/?index=odd&q=": ".result",
     "/?index=nowhere&q=x": "#trouble .trouble",
     "/compare?index=odd&a=id:a/b/c&b=id:a,b,c&graph=1": ".node.phrase",
 }
-"""The same with documents, ids and facets full of markup, and what is seen when something is wrong."""
+"""Views of documents, ids and facets full of markup, and of an error."""
 
 
-def show(page: Page, path: str) -> None:
-    """The view with everything open that can be."""
+def open_view(page: Page, path: str) -> None:
+    """Open the view, with everything expanded that can be."""
     page.open(path)
     page.wait_for_texts(VIEWS[path])
     page.wait_until_settled()
@@ -40,18 +40,18 @@ def show(page: Page, path: str) -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("path", VIEWS)
-def test_axe_finds_nothing(page: Page, axe: str, path: str, dark: bool) -> None:
+def test_axe_finds_no_problem(page: Page, axe: str, path: str, dark: bool) -> None:
     page.emulate(dark=dark)
-    show(page, path)
+    open_view(page, path)
     assert page.run_axe(axe) == []
     assert page.get_errors() == []
 
 
-@pytest.mark.parametrize("path", ODD)
-def test_axe_finds_nothing_on_odd_pages_and_nothing_sticks_out(odd_page: Page, axe: str, path: str) -> None:
+@pytest.mark.parametrize("path", ODD_VIEWS)
+def test_odd_pages_pass_axe_and_fit_a_narrow_window(odd_page: Page, axe: str, path: str) -> None:
     odd_page.emulate(width=320)
     odd_page.open(path)
-    odd_page.wait_for_texts(ODD[path])
+    odd_page.wait_for_texts(ODD_VIEWS[path])
     odd_page.wait_until_settled()
     assert odd_page.run_axe(axe) == []
     assert odd_page.run("return document.documentElement.scrollWidth") <= 320
@@ -60,9 +60,9 @@ def test_axe_finds_nothing_on_odd_pages_and_nothing_sticks_out(odd_page: Page, a
 
 @pytest.mark.parametrize("width", [320, 1440])
 @pytest.mark.parametrize("path", VIEWS)
-def test_nothing_sticks_out(page: Page, path: str, width: int) -> None:
+def test_no_view_is_wider_than_the_window(page: Page, path: str, width: int) -> None:
     page.emulate(width=width)
-    show(page, path)
+    open_view(page, path)
     assert page.run("return document.documentElement.scrollWidth") <= width
     wide = page.run(
         "const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 && e.getClientRects().length;"

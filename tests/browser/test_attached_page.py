@@ -1,4 +1,4 @@
-"""The page on an index that is searched in its source: other fields, other facets, documents without reasons."""
+"""The pages on an attached index, searched in its source: other fields and facets, documents without reasons."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.elasticsearch
 
 @pytest.fixture(scope="module")
 def attached_site(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    house = AttachedSource(elasticsearch_url)
+    source = AttachedSource(elasticsearch_url)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("attached"))
-        patch.setenv("PHRASECOM_INDEX_PREFIX", house.prefix)
-        attach_source(house)
-    house.put_document("late", make_story(2) | {"headline": "A late one"})
-    yield from serve_site(house.url, index_prefix=house.prefix)
-    house.close()
+        patch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
+        attach_source(source)
+    source.put_document("late", make_story(2) | {"headline": "A late one"})
+    yield from serve_site(source.url, index_prefix=source.prefix)
+    source.close()
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_hits_of_the_source_are_shown_with_its_fields_and_facets(attached_page: 
     assert page.get_errors() == []
 
 
-def test_groups_of_the_side_index_are_compared(attached_page: Page) -> None:
+def test_facet_groups_of_an_attached_index_are_compared(attached_page: Page) -> None:
     page = attached_page
     page.open("/compare?index=news")
     page.wait_for_texts(".side select", 2)

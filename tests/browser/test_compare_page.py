@@ -1,4 +1,4 @@
-"""The comparison view."""
+"""The comparison page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
 
 @pytest.fixture(scope="module")
 def implied(site: Site) -> tuple[str, dict[str, Any]]:
-    """A paper, and a phrase of it that the query "web graph" lacks and third documents connect to it."""
+    """A paper, and a phrase of it that other documents connect to the query "web graph"."""
     with Client(site.url) as client:
         for paper in make_papers():
             answer = client.compare("papers", paper.id, {"query": "web graph"})
@@ -28,13 +28,13 @@ def implied(site: Site) -> tuple[str, dict[str, Any]]:
     raise AssertionError("no phrase is implied by a query")
 
 
-def opened(page: Page, path: str = PAIR) -> None:
+def open_comparison(page: Page, path: str = PAIR) -> None:
     page.open(path)
     page.wait_for_texts(".column .phrase", 2)
 
 
 def test_two_documents_side_by_side(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     assert page.get_texts("#board h2")[0].startswith("Only A")
     assert page.wait_for_texts("#summary")[0].startswith("Both are about")
     assert len(page.wait_for_texts(".text mark.in-common", 2)) >= 2
@@ -44,7 +44,7 @@ def test_two_documents_side_by_side(page: Page) -> None:
 
 
 def test_a_click_marks_the_phrase_in_both_texts_and_the_address_keeps_it(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     page.wait_for_texts(".text.b mark", 1)
     page.click(".column.common .phrase.shared")
     phrase = page.get_attribute(".column.common .phrase[aria-expanded=true]", "data-phrase")
@@ -57,7 +57,7 @@ def test_a_click_marks_the_phrase_in_both_texts_and_the_address_keeps_it(page: P
 
 def test_an_implied_phrase_names_the_documents_that_connect_it(page: Page, implied: tuple[str, dict[str, Any]]) -> None:
     paper, entry = implied
-    opened(page, f"/compare?index=papers&a={paper}&b=query:web+graph&show=implied")
+    open_comparison(page, f"/compare?index=papers&a={paper}&b=query:web+graph&show=implied")
     assert page.count_elements(".column.common .phrase.shared") == 0
     page.click(f".column.common .phrase.implied[data-phrase='{entry['phrase']}']")
     bridges = page.wait_for_texts(".bridges li")
@@ -66,7 +66,7 @@ def test_an_implied_phrase_names_the_documents_that_connect_it(page: Page, impli
 
 
 def test_sorting_and_filtering_change_the_lists_and_the_address(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     page.set_value("#sort", "name")
     names = page.wait_for_texts(".column.distinct_a .name")
     assert names == sorted(names, key=str.lower)
@@ -77,7 +77,7 @@ def test_sorting_and_filtering_change_the_lists_and_the_address(page: Page) -> N
 
 
 def test_method_and_preset_can_be_switched_and_back_goes_back(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     page.set_value("#method", "containment")
     page.wait_for_script("return deep('#stats')[0].textContent.includes('method containment')")
     page.set_value("#preset", "paper")
@@ -91,7 +91,7 @@ def test_method_and_preset_can_be_switched_and_back_goes_back(page: Page) -> Non
 
 
 def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     page.click("#graph summary")
     assert len(page.wait_for_texts(".node.phrase", 5)) > 5
     assert page.count_elements(".node.document.a") == 1 and page.count_elements(".node.document.b") == 1
@@ -111,7 +111,7 @@ def test_the_neighbourhood_is_drawn_and_shows_what_a_phrase_is_connected_to(page
     "side", ["query:web graph", "text:The web graph grows. A web graph is large.", "search:topic:health"]
 )
 def test_a_side_can_be_a_query_a_text_or_a_part_of_the_index(page: Page, side: str) -> None:
-    opened(page, f"/compare?index=papers&a=paper-1&b={quote(side)}")
+    open_comparison(page, f"/compare?index=papers&a=paper-1&b={quote(side)}")
     assert page.wait_for_texts(".text.b .body > *")[0].strip()
     assert page.get_errors() == []
 
@@ -178,7 +178,7 @@ def test_progress_is_visible_and_survives_a_reload_as_one_job(page: Page, site: 
     assert (site.count_requests("POST", "/v1/comparisons"), COMPARISON_GATE.started_count) == (2, 1)
 
 
-def test_a_job_can_be_left_and_asked_again(page: Page, site: Site) -> None:
+def test_a_job_can_be_stopped_and_started_again(page: Page, site: Site) -> None:
     COMPARISON_GATE.close()
     page.open(f"/compare?index=papers&a=paper-3&b=query:{make_unseen_query('random walk')}")
     page.wait_for_script("return deep('.job progress')[0]?.value === 0.5")
@@ -191,7 +191,7 @@ def test_a_job_can_be_left_and_asked_again(page: Page, site: Site) -> None:
 
 
 def test_feedback_on_a_phrase_is_sent(page: Page, site: Site) -> None:
-    opened(page)
+    open_comparison(page)
     page.click(".column.common .phrase")
     page.click(".feedback button", 1)
     page.wait_for_script("return deep('.feedback button')[1].getAttribute('aria-pressed') === 'true'")
@@ -202,7 +202,7 @@ def test_the_comparison_can_be_copied(page: Page) -> None:
     page.driver.execute_cdp_cmd(
         "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     )
-    opened(page)
+    open_comparison(page)
     page.run("navigator.clipboard.writeText = async (text) => { window.copied = text }")
     page.click("#copy-link")
     assert page.wait_for_script("return window.copied") == page.driver.current_url
@@ -215,7 +215,7 @@ def test_the_comparison_can_be_copied(page: Page) -> None:
 
 
 def test_swapping_the_sides_swaps_the_columns(page: Page) -> None:
-    opened(page)
+    open_comparison(page)
     before = page.get_texts(".column.distinct_a .name")
     page.click("#asking summary")
     page.click("#swap")
@@ -224,7 +224,7 @@ def test_swapping_the_sides_swaps_the_columns(page: Page) -> None:
     assert page.get_texts(".column.distinct_b .name") == before
 
 
-def test_an_unknown_document_and_an_unknown_method_are_told(page: Page) -> None:
+def test_unknown_documents_methods_and_indexes_are_reported(page: Page) -> None:
     page.open("/compare?index=papers&a=paper-1&b=nobody")
     assert "nobody" in page.wait_for_texts("#state .trouble")[0]
     page.open("/compare?index=papers&a=paper-1&b=paper-5&method=magic")

@@ -1,4 +1,4 @@
-"""<why-this-result> on pages of our own and of others."""
+"""<why-this-result> on pages of the service and of another site."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tests.support.site import COMPARISON_GATE, InjectedFault, OtherSiteApp, Sit
 if TYPE_CHECKING:
     from selenium import webdriver
 
-TEN = [f"paper-{number}" for number in range(1, 41, 4)]
+HITS = [f"paper-{number}" for number in range(1, 41, 4)]
 
 
-def written(site: Site, elements: str) -> str:
-    """A page of somebody else, strict about scripts and styles."""
+def make_page(site: Site, elements: str) -> str:
+    """Return a page of another site with a strict content policy."""
     return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Elsewhere</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {site.url}; connect-src {site.url}">
 <script src="{site.url}/static/why-this-result.js" defer></script><main>{elements}</main>"""
 
 
-def element(site: Site, hit: str, what: str, inside: str = "") -> str:
-    given = f'endpoint="{site.url}" index="papers" hit="{html.escape(hit)}" {what}'
-    return f"<why-this-result {given}>{inside}</why-this-result>"
+def make_element(site: Site, hit: str, compared: str, content: str = "") -> str:
+    attributes = f'endpoint="{site.url}" index="papers" hit="{html.escape(hit)}" {compared}'
+    return f"<why-this-result {attributes}>{content}</why-this-result>"
 
 
-def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, elements: str) -> Page:
-    assert isinstance(elsewhere.app, OtherSiteApp)
-    elsewhere.app.pages["/"] = written(site, elements)
-    page = Page(chromium, elsewhere.url)
+def open_elements(chromium: webdriver.Chrome, other_site: Site, site: Site, elements: str) -> Page:
+    assert isinstance(other_site.app, OtherSiteApp)
+    other_site.app.pages["/"] = make_page(site, elements)
+    page = Page(chromium, other_site.url)
     begin_test(page, site)
     chromium.get_log("browser")
     page.open("/")
@@ -39,9 +39,11 @@ def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, elements: str
 
 
 def test_ten_hits_on_a_page_of_another_site_take_one_request(
-    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+    chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
-    page = visit(chromium, elsewhere, site, "".join(element(site, hit, 'query="web graph"') for hit in TEN))
+    page = open_elements(
+        chromium, other_site, site, "".join(make_element(site, hit, 'query="web graph"') for hit in HITS)
+    )
     page.wait_until_settled()
     assert page.count_elements("why-this-result[state=ready]") == 10
     assert site.count_requests("POST", "/v1/explanations") == site.count_requests("POST", "/v1/") == 1
@@ -49,26 +51,28 @@ def test_ten_hits_on_a_page_of_another_site_take_one_request(
 
 
 def test_what_a_hit_is_compared_with_is_chosen_by_an_attribute(
-    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+    chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
     kinds = ['document="paper-5"', "page", "above"]
-    page = visit(chromium, elsewhere, site, "".join(element(site, hit, kind) for kind in kinds for hit in TEN[:3]))
+    page = open_elements(
+        chromium, other_site, site, "".join(make_element(site, hit, kind) for kind in kinds for hit in HITS[:3])
+    )
     page.wait_until_settled()
     assert site.count_requests("POST", "/v1/explanations") == 3
     sides = page.run("return deep('why-this-result').map((one) => one.comparison?.b.ids ?? null)")
     assert sides[0] == ["paper-5"]
-    assert sides[3] == TEN[1:3]
-    assert sides[6] is None and sides[7] == [TEN[0]], "nothing is above the first"
+    assert sides[3] == HITS[1:3]
+    assert sides[6] is None and sides[7] == [HITS[0]], "nothing is above the first"
     assert page.get_attribute("why-this-result[above]", "state") == "empty"
 
 
-def test_the_hit_above_can_be_named(chromium: webdriver.Chrome, elsewhere: Site, site: Site) -> None:
-    page = visit(chromium, elsewhere, site, element(site, "paper-9", 'above="paper-2"'))
+def test_the_hit_above_can_be_named(chromium: webdriver.Chrome, other_site: Site, site: Site) -> None:
+    page = open_elements(chromium, other_site, site, make_element(site, "paper-9", 'above="paper-2"'))
     page.wait_until_settled()
     assert page.run("return deep('why-this-result')[0].comparison.b.ids") == ["paper-2"]
 
 
-def test_kinds_are_told_apart_by_shape_and_sign_and_words(page: Page) -> None:
+def test_kinds_of_phrases_differ_in_shape_sign_and_words(page: Page) -> None:
     page.open("/example?index=papers&q=web+graph")
     page.wait_for_texts("why-this-result[state=ready] >> .chip.here")
     page.wait_until_settled()
@@ -82,11 +86,11 @@ def test_kinds_are_told_apart_by_shape_and_sign_and_words(page: Page) -> None:
     assert page.run(radius, "why-this-result >> .chip.shared") != page.run(radius, "why-this-result >> .chip.here")
 
 
-def test_a_click_tells_the_page_and_highlights_slotted_texts(
-    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+def test_a_click_fires_an_event_and_highlights_slotted_texts(
+    chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
     texts = '<p slot="a">All about Web Graphs and other graphs.</p><p slot="b">A web graph.</p>'
-    page = visit(chromium, elsewhere, site, element(site, "paper-1", 'document="paper-5"', texts))
+    page = open_elements(chromium, other_site, site, make_element(site, "paper-1", 'document="paper-5"', texts))
     page.wait_until_settled()
     page.run("window.heard = []; addEventListener('why-select', (event) => heard.push(event.detail.phrase))")
     page.run("deep('why-this-result')[0].select('web graph')")
@@ -120,7 +124,7 @@ def test_each_state_is_shown_and_announced(page: Page, site: Site) -> None:
     assert "The reasons are there." in page.get_texts("why-this-result >> [aria-live=polite]")
 
 
-def test_a_refused_request_is_told_and_can_be_tried_again(page: Page, site: Site) -> None:
+def test_an_error_is_shown_and_the_request_can_be_retried(page: Page, site: Site) -> None:
     site.faults.append(InjectedFault("/v1/explanations", 500, b"<html>not json"))
     page.open("/example?index=papers&q=web+graph")
     page.wait_for_texts("why-this-result[state=error]", 10)
@@ -130,14 +134,14 @@ def test_a_refused_request_is_told_and_can_be_tried_again(page: Page, site: Site
     page.wait_for_script("return deep('why-this-result')[0].state === 'ready'")
 
 
-def test_too_many_requests_are_tried_again_after_a_while(page: Page, site: Site) -> None:
+def test_a_429_is_retried_after_a_while(page: Page, site: Site) -> None:
     site.faults.append(InjectedFault("/v1/explanations", 429, remaining=1))
     page.open("/example?index=papers&q=web+graph")
     page.wait_for_texts("why-this-result[state=ready]", 10)
     assert site.count_requests("POST", "/v1/explanations") == 2
 
 
-def test_an_index_that_is_not_there_is_told(page: Page) -> None:
+def test_an_unknown_index_is_reported(page: Page) -> None:
     page.open("/example?index=papers")
     page.run(
         "const e = document.createElement('why-this-result');"
@@ -149,10 +153,12 @@ def test_an_index_that_is_not_there_is_told(page: Page) -> None:
 
 
 def test_a_hit_that_is_not_in_the_index_leaves_the_others_their_reasons(
-    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+    chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
-    hits = [TEN[0], "new-today", TEN[1]]
-    page = visit(chromium, elsewhere, site, "".join(element(site, hit, 'query="web graph"') for hit in hits))
+    hits = [HITS[0], "new-today", HITS[1]]
+    page = open_elements(
+        chromium, other_site, site, "".join(make_element(site, hit, 'query="web graph"') for hit in hits)
+    )
     page.wait_until_settled()
     assert page.run("return deep('why-this-result').map((one) => one.state)") == ["ready", "empty", "ready"]
     assert "not known here yet" in page.get_texts("why-this-result[hit=new-today] >> [part=empty]")[0]
@@ -169,7 +175,7 @@ def test_an_answer_can_be_handed_over_without_a_request(page: Page, site: Site) 
     assert site.count_requests("POST", "/v1/explanations") == 0
 
 
-def test_nothing_moves_for_those_who_asked_for_less_motion(page: Page) -> None:
+def test_nothing_moves_with_reduced_motion(page: Page) -> None:
     COMPARISON_GATE.close()
     features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})

@@ -1,4 +1,4 @@
-"""The snippets of docs/element.md, run as they stand in a real Chromium, with the libraries they are written for."""
+"""The snippets of docs/element.md, run as they are in a real Chromium, with the libraries they are written for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "element.md"
 HERE = Path(__file__).parent
 BACKEND = """
-const searchClient = {  // what a reader has already: here a few lines in its place
+const searchClient = {  // stands for the search client that a site already has
   async search(requests) {
     const results = await Promise.all(requests.map(async ({ indexName, params }) => {
       const query = params.query ? { multi_match: { query: params.query } } : { match_all: {} };
@@ -47,8 +47,8 @@ const search = instantsearch({ indexName: "papers", searchClient });
 """
 
 
-def snippet(heading: str) -> str:
-    """The first block of code below a heading."""
+def read_snippet(heading: str) -> str:
+    """Return the first block of code below a heading."""
     _, found, rest = PAGE.read_text().partition(f"\n## {heading}\n")
     assert found, heading
     block = re.search(r"```(\w+)\n(.*?)```", rest, re.DOTALL)
@@ -56,36 +56,36 @@ def snippet(heading: str) -> str:
     return block[2]
 
 
-def library(script: NpmScript) -> str:
+def read_library(script: NpmScript) -> str:
     try:
         return fetch_script(script).read_text()
     except DownloadError as error:
         skip_without(script.package, str(error))
 
 
-def visit(chromium: webdriver.Chrome, elsewhere: Site, site: Site, body: str, **scripts: NpmScript) -> Page:
-    """A page of another site with these libraries; a module among them may use ``window.search``."""
-    app = elsewhere.app
+def open_example(chromium: webdriver.Chrome, other_site: Site, site: Site, body: str, **scripts: NpmScript) -> Page:
+    """Open a page of another site with these libraries."""
+    app = other_site.app
     assert isinstance(app, OtherSiteApp)
-    app.pages |= {f"/{name}.js": library(script) for name, script in scripts.items()}
+    app.pages |= {f"/{name}.js": read_library(script) for name, script in scripts.items()}
     loaded = "".join(f'<script src="/{name}.js"></script>' for name in scripts)
     element = f'<script src="{site.url}/static/why-this-result.js" defer></script>'
     head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Elsewhere</title>'
     app.pages["/"] = head + loaded + element + body.replace("https://why.example", site.url)
-    page = Page(chromium, elsewhere.url)
+    page = Page(chromium, other_site.url)
     begin_test(page, site)
     chromium.get_log("browser")
     page.open("/")
     return page
 
 
-def module(*parts: str) -> str:
+def make_module(*parts: str) -> str:
     code = "\n".join(parts)
     return f'<ol id="hits"></ol><script type="module">{code}\nwindow.search = search;</script>'
 
 
-def explained(page: Page, query: str, least: int) -> None:
-    """Once the library shows the hits of this query, each says why."""
+def assert_explained(page: Page, query: str, least: int) -> None:
+    """Search, and check that every hit the library shows is explained."""
     page.wait_for_script("return window.search && deep('#hits why-this-result').length")
     page.run("search.helper.setQuery(arguments[0]).search()", query)
     page.wait_for_script(
@@ -102,26 +102,26 @@ def explained(page: Page, query: str, least: int) -> None:
     assert all(titles[hit] in shown for hit, shown in hits)
 
 
-def test_the_plain_page_says_why(chromium: webdriver.Chrome, elsewhere: Site, site: Site) -> None:
-    page = visit(chromium, elsewhere, site, snippet("A plain page"))
+def test_the_plain_page_says_why(chromium: webdriver.Chrome, other_site: Site, site: Site) -> None:
+    page = open_example(chromium, other_site, site, read_snippet("A plain page"))
     page.wait_for_texts("#hits why-this-result[state=ready]", 10)
     assert site.count_requests("POST", "/v1/explanations") == 1
     assert page.get_errors() == []
 
 
 def test_instantsearch_says_why_with_a_stand_in_for_its_search_client(
-    chromium: webdriver.Chrome, elsewhere: Site, site: Site
+    chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
-    body = module(BACKEND, snippet("InstantSearch"), "search.start();")
-    page = visit(chromium, elsewhere, site, body, instantsearch=INSTANTSEARCH)
-    explained(page, "web graph", 10)
+    body = make_module(BACKEND, read_snippet("InstantSearch"), "search.start();")
+    page = open_example(chromium, other_site, site, body, instantsearch=INSTANTSEARCH)
+    assert_explained(page, "web graph", 10)
     assert site.count_requests("POST", "/v1/explanations") == 1, "an empty query asks for nothing"
     assert page.get_errors() == []
 
 
 @pytest.fixture
 def source(elasticsearch_url: str) -> Iterator[str]:
-    """An index of papers that knows nothing of us."""
+    """An index of papers that another program owns."""
     name = f"papers-{uuid.uuid4().hex[:8]}"
     with Elasticsearch(elasticsearch_url) as client:
         for paper in make_papers():
@@ -133,7 +133,7 @@ def source(elasticsearch_url: str) -> Iterator[str]:
 
 @pytest.fixture
 def attached(
-    elasticsearch_url: str, source: str, elsewhere: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    elasticsearch_url: str, source: str, other_site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Site]:
     """The service with that index attached as ``papers``."""
     prefix = f"side-{uuid.uuid4().hex[:8]}-"
@@ -141,35 +141,35 @@ def attached(
     monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", prefix)
     given = ["--index", "papers", "--engine", elasticsearch_url, "--index-processes", "1"]
     assert run(["attach", f"{elasticsearch_url}/{source}", *given]) == 0
-    yield from serve_site(elasticsearch_url, index_prefix=prefix, cors_origins=elsewhere.url)
+    yield from serve_site(elasticsearch_url, index_prefix=prefix, cors_origins=other_site.url)
     with open_engine(elasticsearch_url, prefix=prefix) as engine:
         engine.delete_index("papers")
 
 
 @pytest.fixture
-def searchkit(elasticsearch_url: str, elsewhere: Site) -> Iterator[None]:
+def searchkit(elasticsearch_url: str, other_site: Site) -> Iterator[None]:
     """Searchkit's own server behind /api/search of the other site."""
     node = shutil.which("node")
     if node is None:
         skip_without("Node.js", "the server side of Searchkit needs it")
-    library(SEARCHKIT)
+    read_library(SEARCHKIT)
     command = [node, str(HERE / "searchkit.mjs"), str(fetch_script(SEARCHKIT)), elasticsearch_url]
-    assert isinstance(elsewhere.app, OtherSiteApp)
+    assert isinstance(other_site.app, OtherSiteApp)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         address = f"http://127.0.0.1:{int(server.stdout.readline())}/"
-        elsewhere.app.posts["/api/search"] = lambda body: urllib.request.urlopen(address, body, 120).read()
+        other_site.app.posts["/api/search"] = lambda body: urllib.request.urlopen(address, body, 120).read()
         yield
         server.terminate()
 
 
 @pytest.mark.elasticsearch
 def test_searchkit_on_an_attached_index_says_why(
-    chromium: webdriver.Chrome, elsewhere: Site, attached: Site, source: str, searchkit: None
+    chromium: webdriver.Chrome, other_site: Site, attached: Site, source: str, searchkit: None
 ) -> None:
-    written = snippet("Searchkit").replace('indexName: "papers"', f'indexName: "{source}"')
+    written = read_snippet("Searchkit").replace('indexName: "papers"', f'indexName: "{source}"')
     assert source in written
-    body = module("const Client = SearchkitInstantsearchClient;", written)
-    page = visit(chromium, elsewhere, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
-    explained(page, "web graph", 10)
+    body = make_module("const Client = SearchkitInstantsearchClient;", written)
+    page = open_example(chromium, other_site, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
+    assert_explained(page, "web graph", 10)
     assert page.get_errors() == []

@@ -14,7 +14,7 @@ from tests.support.site import InjectedFault, Site
 HOSTILE = "<img src=x onerror=window.pwned=1>\"'`🦉 שלום"
 
 
-def harmless(page: Page) -> None:
+def assert_harmless(page: Page) -> None:
     assert page.run("return window.pwned") is None
     assert page.run("return deep('img[src=x], b[onclick], main script').length") == 0
     assert page.get_errors() == []
@@ -29,7 +29,7 @@ def test_documents_full_of_markup_are_shown_as_text(odd_page: Page) -> None:
     odd_page.click("#facets .tick input")
     odd_page.wait_for_script("return location.search.includes('f=')")
     odd_page.wait_for_texts(".result")
-    harmless(odd_page)
+    assert_harmless(odd_page)
 
 
 @pytest.mark.parametrize("number", range(0, len(ODD_IDS), 2))
@@ -43,10 +43,10 @@ def test_odd_ids_are_compared(odd_page: Page, number: int) -> None:
     odd_page.wait_for_texts(".node.phrase")
     odd_page.click(".phrase")
     odd_page.wait_for_texts(".evidence")
-    harmless(odd_page)
+    assert_harmless(odd_page)
 
 
-def test_marks_stand_on_the_words_even_after_emoji(odd_page: Page) -> None:
+def test_highlights_cover_the_right_letters_after_emoji(odd_page: Page) -> None:
     odd_page.open(f"/compare?{urlencode({'index': 'odd', 'a': 'id:a/b/c', 'b': 'id:id:with:colons'})}")
     odd_page.wait_for_texts(".text.a mark")
     for phrase in odd_page.run("return deep('.column.common .phrase.shared').map((one) => one.dataset.phrase)"):
@@ -60,7 +60,7 @@ def test_marks_stand_on_the_words_even_after_emoji(odd_page: Page) -> None:
 def test_hostile_addresses_do_nothing(odd_page: Page, where: str) -> None:
     odd_page.open(where.replace("{}", quote(HOSTILE)))
     odd_page.wait_for_script("return deep('.trouble, .result, .notice, .cards li').length")
-    harmless(odd_page)
+    assert_harmless(odd_page)
 
 
 def test_hostile_phrases_in_the_element_are_text(odd_page: Page) -> None:
@@ -81,11 +81,11 @@ def test_hostile_phrases_in_the_element_are_text(odd_page: Page) -> None:
     )
     assert HOSTILE in odd_page.wait_for_texts("why-this-result >> .evidence")[0]
     assert odd_page.run("return deep('why-this-result >> img').length") == 0
-    harmless(odd_page)
+    assert_harmless(odd_page)
 
 
 @pytest.mark.parametrize(("status", "said"), [(429, "Too many requests"), (500, "went wrong"), (503, "not available")])
-def test_a_refusal_is_told_and_can_be_tried_again(page: Page, site: Site, status: int, said: str) -> None:
+def test_an_error_is_shown_and_the_search_can_be_retried(page: Page, site: Site, status: int, said: str) -> None:
     site.faults.append(InjectedFault("/v1/papers/_search", status))
     page.open("/?index=papers&q=web+graph")
     assert said in page.wait_for_texts("#trouble .trouble")[0]
@@ -124,7 +124,7 @@ def test_a_comparison_that_fails_leaves_the_form(page: Page, site: Site) -> None
     page.wait_for_texts(".column .phrase")
 
 
-def test_a_server_that_cannot_be_reached_is_told(page: Page) -> None:
+def test_an_unreachable_server_is_reported(page: Page) -> None:
     page.open("/?index=papers&q=web+graph")
     page.wait_for_texts(".result", 10)
     page.emulate(offline=True)
@@ -145,7 +145,7 @@ def test_a_service_with_keys_asks_for_one(page: Page, site: Site) -> None:
     page.wait_for_texts(".column .phrase")
 
 
-def test_no_index_list_is_told(page: Page, site: Site) -> None:
+def test_a_failing_index_list_is_reported(page: Page, site: Site) -> None:
     site.faults.append(InjectedFault("/v1/indexes", 503, remaining=1))
     page.open("/")
     assert "not available" in page.wait_for_texts("#welcome .trouble")[0]

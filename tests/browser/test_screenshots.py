@@ -1,5 +1,5 @@
-"""Pictures of the three views. With PHRASECOM_TEST_SCREENSHOTS set they go into docs/images, made of this Python's
-own documentation; otherwise they are made of the test papers and thrown away."""
+"""Screenshots of the three views. With PHRASECOM_TEST_SCREENSHOTS set they show this Python's own documentation and go
+into docs/images; otherwise they show the test papers and are thrown away."""
 
 from __future__ import annotations
 
@@ -21,62 +21,62 @@ if TYPE_CHECKING:
     from selenium import webdriver
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-KEEP = bool(os.environ.get("PHRASECOM_TEST_SCREENSHOTS"))
+IS_KEPT = bool(os.environ.get("PHRASECOM_TEST_SCREENSHOTS"))
 PACKAGES = frozenset({"scikit-learn", "scipy"})
-MOST = 1500
-LARGEST = 300_000
+MAX_DOCUMENTS = 1500
+MAX_BYTES = 300_000
 
-SEARCH = "clustering algorithm" if KEEP else "web graph"
-PAIR = ("sklearn.cluster.KMeans", "sklearn.cluster.DBSCAN") if KEEP else ("paper-1", "paper-5")
+SEARCH = "clustering algorithm" if IS_KEPT else "web graph"
+PAIR = ("sklearn.cluster.KMeans", "sklearn.cluster.DBSCAN") if IS_KEPT else ("paper-1", "paper-5")
 
 
 @pytest.fixture(scope="module")
-def shown_site(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Site]:
-    if not KEEP:
+def pictured_site(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Site]:
+    if not IS_KEPT:
         yield request.getfixturevalue("site")
         return
     folder = tmp_path_factory.mktemp("docstrings")
-    found = (one for one in read_docstrings() if PACKAGES.intersection(one.facets["package"]))
+    documents = (one for one in read_docstrings() if PACKAGES.intersection(one.facets["package"]))
     with open_engine(str(folder)) as engine:
-        build_index(islice(found, MOST), engine, "papers", processes=1)
+        build_index(islice(documents, MAX_DOCUMENTS), engine, "papers", processes=1)
     yield from serve_site(folder)
 
 
 @pytest.fixture
-def shown(chromium: webdriver.Chrome, shown_site: Site) -> Iterator[Page]:
-    yield from open_fresh_page(chromium, shown_site)
+def pictured_page(chromium: webdriver.Chrome, pictured_site: Site) -> Iterator[Page]:
+    yield from open_fresh_page(chromium, pictured_site)
 
 
-def keep(page: Page, name: str, tmp_path: Path) -> None:
-    path = (IMAGES if KEEP else tmp_path) / f"{name}.png"
+def save_screenshot(page: Page, name: str, tmp_path: Path) -> None:
+    path = (IMAGES if IS_KEPT else tmp_path) / f"{name}.png"
     path.parent.mkdir(exist_ok=True)
     page.driver.save_screenshot(str(path))
-    assert 10_000 < path.stat().st_size < LARGEST
+    assert 10_000 < path.stat().st_size < MAX_BYTES
 
 
-def test_a_picture_of_the_search_page(shown: Page, tmp_path: Path) -> None:
-    shown.emulate(width=1200, height=860)
-    shown.open(f"/?index=papers&q={SEARCH}")
-    shown.wait_for_texts(".result", 3)
-    shown.wait_until_settled()
-    shown.run("deep('#hit-0 why-this-result >> .chip').at(-1).click()")
-    keep(shown, "search", tmp_path)
+def test_a_picture_of_the_search_page(pictured_page: Page, tmp_path: Path) -> None:
+    pictured_page.emulate(width=1200, height=860)
+    pictured_page.open(f"/?index=papers&q={SEARCH}")
+    pictured_page.wait_for_texts(".result", 3)
+    pictured_page.wait_until_settled()
+    pictured_page.run("deep('#hit-0 why-this-result >> .chip').at(-1).click()")
+    save_screenshot(pictured_page, "search", tmp_path)
 
 
-def test_a_picture_of_a_comparison(shown: Page, tmp_path: Path) -> None:
-    shown.emulate(width=1200, height=900)
-    shown.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}")
-    shown.wait_for_texts(".text.b mark")
-    shown.run("deep('.column.common .phrase')[1].click()")
-    shown.wait_for_texts(".evidence")
-    keep(shown, "compare", tmp_path)
+def test_a_picture_of_a_comparison(pictured_page: Page, tmp_path: Path) -> None:
+    pictured_page.emulate(width=1200, height=900)
+    pictured_page.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}")
+    pictured_page.wait_for_texts(".text.b mark")
+    pictured_page.run("deep('.column.common .phrase')[1].click()")
+    pictured_page.wait_for_texts(".evidence")
+    save_screenshot(pictured_page, "compare", tmp_path)
 
 
-def test_a_picture_of_a_neighbourhood(shown: Page, tmp_path: Path) -> None:
-    shown.emulate(width=1200, height=760, dark=True)
-    shown.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}&graph=1")
-    shown.wait_for_texts(".node.phrase")
-    shown.run("deep('.node.common')[1].dispatchEvent(new MouseEvent('click'))")
-    shown.wait_for_script("return deep('.edge.on').length")
-    shown.run("deep('#graph')[0].scrollIntoView()")
-    keep(shown, "neighbourhood", tmp_path)
+def test_a_picture_of_a_neighbourhood(pictured_page: Page, tmp_path: Path) -> None:
+    pictured_page.emulate(width=1200, height=760, dark=True)
+    pictured_page.open(f"/compare?index=papers&a={PAIR[0]}&b={PAIR[1]}&graph=1")
+    pictured_page.wait_for_texts(".node.phrase")
+    pictured_page.run("deep('.node.common')[1].dispatchEvent(new MouseEvent('click'))")
+    pictured_page.wait_for_script("return deep('.edge.on').length")
+    pictured_page.run("deep('#graph')[0].scrollIntoView()")
+    save_screenshot(pictured_page, "neighbourhood", tmp_path)

@@ -1,4 +1,4 @@
-"""The search page, by hand and by eye."""
+"""The search page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_results_say_why_and_the_address_reproduces_them(page: Page) -> None:
     assert page.get_errors() == []
 
 
-def test_query_words_are_told_apart_by_whether_they_matched(page: Page) -> None:
+def test_matched_and_unmatched_query_words_are_marked(page: Page) -> None:
     page.open("/?index=papers&q=web+graph+zebra")
     page.wait_for_texts(".result")
     first = page.get_texts("#hit-0 .word")
@@ -81,7 +81,7 @@ def test_a_click_on_a_chip_shows_its_evidence_and_marks_it_in_the_text(page: Pag
     assert page.run("return CSS.highlights.has('why-phrase')") is False
 
 
-def test_why_lower_than_the_one_above(page: Page) -> None:
+def test_a_hit_is_compared_with_the_one_above(page: Page) -> None:
     page.open(QUERY)
     page.wait_for_texts(".result", 10)
     page.wait_until_settled()

@@ -1,4 +1,4 @@
-"""What the pages are made of: small, cached, from here and nowhere else."""
+"""The files of the pages: small, cached, loading nothing from other sites."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.site import Site
 
 STATIC = Path(__file__).parents[2] / "webapi" / "static"
 TEMPLATES = STATIC.parent / "templates"
-LARGEST_ELEMENT = 10_000
+MAX_ELEMENT_BYTES = 10_000
 
 
 def fetch(site: Site, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
@@ -29,7 +29,7 @@ def fetch(site: Site, path: str, **headers: str) -> tuple[int, dict[str, str], b
 
 def test_the_element_is_one_small_file() -> None:
     source = (STATIC / "why-this-result.js").read_bytes()
-    assert len(gzip.compress(source, 9)) <= LARGEST_ELEMENT
+    assert len(gzip.compress(source, 9)) <= MAX_ELEMENT_BYTES
     assert not re.search(rb"^\s*import\b|\bimport\(|\brequire\(", source, re.MULTILINE)
 
 
@@ -57,7 +57,7 @@ def test_a_page_has_a_strict_policy_and_nothing_inline(site: Site, path: str) ->
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
 
 
-def test_files_are_kept_for_ever_under_an_address_that_changes_with_them(site: Site) -> None:
+def test_static_files_are_immutable_under_a_versioned_address(site: Site) -> None:
     page = fetch(site, "/")[2].decode()
     names = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
     assert len(names) >= 4
@@ -76,19 +76,19 @@ def test_the_element_has_a_lasting_address_that_other_sites_may_load(site: Site)
 
 
 @pytest.mark.parametrize("name", ["nothing.js", "../pages.py", "..%2Fpages.py", "x/../../app.py"])
-def test_what_is_not_there_is_not_found(site: Site, name: str) -> None:
+def test_unknown_files_are_404(site: Site, name: str) -> None:
     status, headers, _ = fetch(site, f"/static/{name}")
     assert status == 404 and headers["Content-Type"] == "application/problem+json"
 
 
-def test_only_named_sites_may_call_the_api(site: Site, elsewhere: Site) -> None:
-    allowed = fetch(site, "/v1/indexes", Origin=elsewhere.url)[1]
-    assert allowed["Access-Control-Allow-Origin"] == elsewhere.url and "Origin" in allowed["Vary"]
+def test_only_named_sites_may_call_the_api(site: Site, other_site: Site) -> None:
+    allowed = fetch(site, "/v1/indexes", Origin=other_site.url)[1]
+    assert allowed["Access-Control-Allow-Origin"] == other_site.url and "Origin" in allowed["Vary"]
     assert "Access-Control-Allow-Origin" not in fetch(site, "/v1/indexes", Origin="https://evil.example")[1]
-    assert "Access-Control-Allow-Origin" not in fetch(site, "/", Origin=elsewhere.url)[1]
+    assert "Access-Control-Allow-Origin" not in fetch(site, "/", Origin=other_site.url)[1]
 
 
-def test_the_page_about_the_element_names_all_it_has() -> None:
+def test_the_element_docs_name_every_attribute_event_and_part() -> None:
     source = (STATIC / "why-this-result.js").read_text()
     page = (STATIC.parents[1] / "docs" / "element.md").read_text()
     attributes = re.search(r'observedAttributes = "([^"]+)"', source)

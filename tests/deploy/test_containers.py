@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from indexer.cli.main import COMMANDS, cli
 from indexer.settings import ENVIRONMENT_PREFIX, Settings, load_settings
-from tests.support.dockerfile import ROOT, parse_copy, read_stages
+from tests.support.dockerfile import parse_copy, read_stages
+from tests.support.paths import ROOT
 from webapi.server.gunicorn_app import check_listen_host
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
@@ -22,7 +23,7 @@ OURS = [name for name, service in SERVICES.items() if service["image"].startswit
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$")
 
 
-def test_images_are_of_one_version_each() -> None:
+def test_every_image_is_pinned_to_a_version() -> None:
     bases = [stage[0].arguments.partition(" ")[0] for stage in read_stages()]
     assert len(set(bases)) == 1
     for image in (*bases, *(service["image"] for service in SERVICES.values())):
@@ -38,7 +39,7 @@ def test_the_elasticsearch_is_the_one_that_is_tested_with() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_nobody_is_root_or_can_become_it(name: str) -> None:
+def test_no_service_is_root_or_can_become_it(name: str) -> None:
     service = SERVICES[name]
     assert service["user"].partition(":")[0] not in ("0", "root")
     assert service["cap_drop"] == ["ALL"]
@@ -53,7 +54,7 @@ def test_the_image_s_own_user_is_the_one_compose_names() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SERVICES if name != "tools"])
-def test_what_stays_up_has_a_health_check_and_a_limit_of_memory(name: str) -> None:
+def test_every_service_has_a_health_check_and_a_memory_limit(name: str) -> None:
     service = SERVICES[name]
     assert service["healthcheck"]["test"] and service["restart"] == "unless-stopped" and service["mem_limit"]
 
@@ -66,7 +67,7 @@ def test_only_the_web_server_can_be_called_and_only_from_this_machine() -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_settings_and_commands_are_ones_there_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_and_commands_exist(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in SERVICES[name]["environment"].items():
         assert variable.removeprefix(ENVIRONMENT_PREFIX).lower() in Settings.model_fields, variable
         monkeypatch.setenv(variable, value)
@@ -77,7 +78,7 @@ def test_settings_and_commands_are_ones_there_are(name: str, monkeypatch: pytest
         assert checked[checked.index("phrasecom") + 1] in COMMANDS
 
 
-def test_its_settings_let_the_web_server_listen_once_there_is_a_key(tmp_path: Path) -> None:
+def test_the_web_server_may_listen_with_these_settings_and_a_key(tmp_path: Path) -> None:
     given = SERVICES["web"]["environment"]
     keys = tmp_path / "keys.toml"
     made = CliRunner().invoke(cli, ["keys", "add", "me", "--keys-file", str(keys)])
@@ -90,13 +91,13 @@ def test_every_volume_that_is_used_is_declared() -> None:
     assert used == set(COMPOSE["volumes"])
 
 
-def test_the_store_keeps_what_reliability_asks_for() -> None:
+def test_the_store_is_configured_as_reliability_asks() -> None:
     command = " ".join(SERVICES["valkey"]["command"])
     for words in ("--appendonly yes", "--appendfsync always", "--maxmemory-policy noeviction"):
         assert words in command
 
 
-def test_the_image_holds_the_locked_packages_and_all_of_our_rooms() -> None:
+def test_the_image_has_the_locked_packages_and_all_of_ours() -> None:
     build, final = read_stages()
     taken = [source for step in build if step.instruction == "COPY" for source in parse_copy(step)[0]]
     assert all((ROOT / source).exists() for source in taken)

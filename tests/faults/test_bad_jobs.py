@@ -1,4 +1,4 @@
-"""Jobs that take more memory than there is, or kill whoever runs them, among many that do not."""
+"""Jobs that need more memory than there is, or kill the worker that runs them, among many that do not."""
 
 from __future__ import annotations
 
@@ -13,71 +13,70 @@ from indexer.indexing.notifications import KEY_PREFIX
 from tests.support.corpora import fault_corpus
 from tests.support.deployment import Deployment, measure_wait
 from tests.support.fake_comparer import KEY_PREFIX_VARIABLE, VALKEY_URL_VARIABLE
-from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, record_result
+from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, assert_no_bad_replies, record_result
 from tests.support.faults.job_tracker import JobEndCounter, JobTracker
 from tests.support.faults.observer import ApiObserver
 from worker.jobs.config import WorkConfig
-from worker.jobs.job import JobLimits
+from worker.jobs.limits import JobLimits
 
-GOOD = 60 if IS_FULL_RUN else 10
-BAD = 3 if IS_FULL_RUN else 1
+GOOD_JOBS = 60 if IS_FULL_RUN else 10
+BAD_JOBS = 3 if IS_FULL_RUN else 1
 LIMITS = JobLimits() if IS_FULL_RUN else JobLimits(lease_seconds=2.0)
 
 
-def test_a_job_without_memory_and_a_poisonous_one_fail_alone_with_their_reasons(tmp_path: Path) -> None:
+def test_jobs_that_exhaust_memory_or_kill_their_worker_fail_alone_with_their_reasons(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
     fault_corpus.build_corpus(engine)
-    with _house(tmp_path, engine) as house, house.make_client() as client:
-        known = _question(0, "plain")
-        client.compare(fault_corpus.INDEX, known["a"], known["b"])
-        crowd, endings = JobTracker(house), JobEndCounter(house.store_url)
-        with ApiObserver(house, known) as watch:
-            for n in range(GOOD):
-                crowd.submit(_question(n, f"sleep=0.05 good{n}"))
-                if n < BAD:
-                    greedy = crowd.submit(_question(n, "greedy"))
-                    poison = crowd.submit(_question(n, f"kill=99 poison{n}"))
-            asked = time.monotonic()
-            crowd.follow_all()
+    with _make_deployment(tmp_path, engine) as deployment, deployment.make_client() as client:
+        answered = _make_request(0, "plain")
+        client.compare(fault_corpus.INDEX, answered["a"], answered["b"])
+        jobs, job_ends = JobTracker(deployment), JobEndCounter(deployment.store_url)
+        with ApiObserver(deployment, answered) as observer:
+            for n in range(GOOD_JOBS):
+                jobs.submit(_make_request(n, f"sleep=0.05 good{n}"))
+                if n < BAD_JOBS:
+                    greedy = jobs.submit(_make_request(n, "greedy"))
+                    poison = jobs.submit(_make_request(n, f"kill=99 poison{n}"))
+            submitted = time.monotonic()
+            jobs.follow_all()
             measure_wait(lambda: client.compare(fault_corpus.INDEX, {"id": "d1"}, {"query": "sleep=0.01 after"}))
-        endings.stop()
-    reasons = crowd.count_failure_codes()
-    good = [endings.ended_at[id] - asked for id, ended in crowd.outcomes.items() if ended.state == "done"]
-    row = FaultResult.from_run(
+        job_ends.stop()
+    durations = [job_ends.ended_at[id] - submitted for id, job in jobs.outcomes.items() if job.state == "done"]
+    result = FaultResult.from_run(
         "out of memory, poison",
-        crowd,
-        endings.find_repeated(crowd.accepted),
-        max(good),
-        watch,
+        jobs,
+        job_ends.find_repeated(jobs.accepted),
+        max(durations),
+        observer,
         limit="512 MB",
-        bad=2 * BAD,
+        bad=2 * BAD_JOBS,
     )
-    record_result(row)
-    assert not watch.bad_replies and not crowd.bad_replies, (watch.bad_replies[:3], crowd.bad_replies[:3])
-    assert row.is_complete() and row.finished == GOOD, row
-    assert reasons == {"too-large": BAD, "worker-lost": BAD}
-    assert crowd.outcomes[str(greedy)].code == "too-large" and crowd.outcomes[str(poison)].code == "worker-lost"
+    record_result(result)
+    assert_no_bad_replies(observer, jobs)
+    assert result.is_complete() and result.finished == GOOD_JOBS, result
+    assert jobs.count_failure_codes() == {"too-large": BAD_JOBS, "worker-lost": BAD_JOBS}
+    assert jobs.outcomes[str(greedy)].code == "too-large" and jobs.outcomes[str(poison)].code == "worker-lost"
 
 
-def _house(folder: Path, engine: str) -> Deployment:
-    """Workers that compute as they are told, with half a gigabyte each."""
+def _make_deployment(folder: Path, engine: str) -> Deployment:
+    """Return a deployment whose workers use the memory hog comparer, with half a gigabyte each."""
 
-    def command(house: Deployment) -> list[str]:
+    def make_command(deployment: Deployment) -> list[str]:
         config = WorkConfig(
             engine=engine,
-            redis_url=house.store_url,
+            redis_url=deployment.store_url,
             comparer="tests.support.memory_hog:MemoryHogComparer",
             memory_bytes=2**29,
             limits=LIMITS,
         )
-        written = json.dumps(dataclasses.asdict(config))
-        return [sys.executable, "-m", "tests.support.run_worker", written, "interactive,bulk", "1"]
+        encoded = json.dumps(dataclasses.asdict(config))
+        return [sys.executable, "-m", "tests.support.run_worker", encoded, "interactive,bulk", "1"]
 
-    def counting(house: Deployment) -> dict[str, str]:
-        return {VALKEY_URL_VARIABLE: house.store_url, KEY_PREFIX_VARIABLE: KEY_PREFIX}
+    def make_environment(deployment: Deployment) -> dict[str, str]:
+        return {VALKEY_URL_VARIABLE: deployment.store_url, KEY_PREFIX_VARIABLE: KEY_PREFIX}
 
-    return Deployment(folder, engine, make_worker_command=command, make_environment=counting)
+    return Deployment(folder, engine, make_worker_command=make_command, make_environment=make_environment)
 
 
-def _question(n: int, words: str) -> dict[str, Any]:
+def _make_request(n: int, words: str) -> dict[str, Any]:
     return {"index": fault_corpus.INDEX, "a": {"id": f"d{n}"}, "b": {"query": words}}

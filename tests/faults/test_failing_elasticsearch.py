@@ -1,10 +1,9 @@
-"""Elasticsearch that is slow, hangs, drops connections, refuses with 429, or may not be written: jobs wait it out."""
+"""Elasticsearch that is slow, hangs, drops connections, refuses with 429 or is read-only: jobs wait until it works."""
 
 from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,132 +16,135 @@ from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.errors import EngineUnavailable
 from tests.support.corpora import fault_corpus
 from tests.support.deployment import MAX_WAIT_SECONDS, Deployment, measure_wait
-from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, record_result
+from tests.support.engines import make_prefix
+from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, assert_no_bad_replies, record_result
 from tests.support.faults.job_tracker import JobEndCounter, JobTracker
 from tests.support.faults.observer import ApiObserver
 from tests.support.faults.proxy import Proxy
 from tests.support.polling import wait_until
 
 JOBS = 60 if IS_FULL_RUN else 6
-SECONDS = 12.0 if IS_FULL_RUN else 5.0
-"""How long the illness lasts at least."""
+FAULT_SECONDS = 12.0 if IS_FULL_RUN else 5.0
+"""Minimum duration of a fault."""
 TIMEOUTS = {"engine_timeout_seconds": 4, "web_engine_seconds": 2}
-"""Short enough that a server which hangs for ``SECONDS`` is seen to."""
+"""Short enough that a server which hangs for ``FAULT_SECONDS`` is noticed."""
 
 
 @dataclass
-class Sick:
-    """A house whose Elasticsearch is reached through the proxy; ``engine`` goes around it."""
+class FailingService:
+    """A deployment that reaches Elasticsearch through the proxy; ``engine`` reaches it directly."""
 
-    house: Deployment
+    deployment: Deployment
     proxy: Proxy
     engine: ElasticsearchEngine
-    questions: Iterator[dict[str, Any]]
+    requests: Iterator[dict[str, Any]]
 
-    def some(self) -> list[dict[str, Any]]:
-        return list(islice(self.questions, JOBS))
+    def take_requests(self) -> list[dict[str, Any]]:
+        return list(islice(self.requests, JOBS))
 
 
 @pytest.fixture(scope="module")
-def sick(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sick]:
-    prefix = f"test-{uuid.uuid4().hex[:12]}-"
+def service(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FailingService]:
+    prefix = make_prefix()
     fault_corpus.build_corpus(elasticsearch_url, prefix=prefix)
-    folder = tmp_path_factory.mktemp("sick")
+    folder = tmp_path_factory.mktemp("failing")
     with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
-        with Deployment(folder, proxy.url, settings={"index_prefix": prefix} | TIMEOUTS) as house:
+        with Deployment(folder, proxy.url, settings={"index_prefix": prefix} | TIMEOUTS) as deployment:
             assert isinstance(engine, ElasticsearchEngine)
-            yield Sick(house, proxy, engine, fault_corpus.list_requests())
+            yield FailingService(deployment, proxy, engine, fault_corpus.list_requests())
         engine.delete_index(fault_corpus.INDEX)
 
 
-ILLNESSES: dict[str, Callable[[Proxy], None]] = {
-    "Elasticsearch slow (0.5 s an answer)": lambda proxy: setattr(proxy, "delay", 0.5),
-    "Elasticsearch hangs": lambda proxy: setattr(proxy, "delay", 60.0),
-    "Elasticsearch drops half its answers": lambda proxy: setattr(proxy, "cut", 0.5),
-    "Elasticsearch answers 429": lambda proxy: setattr(proxy, "refuse", True),
+FAULTS: dict[str, Callable[[Proxy], None]] = {
+    "Elasticsearch slow (0.5 s an answer)": lambda proxy: setattr(proxy, "delay_seconds", 0.5),
+    "Elasticsearch hangs": lambda proxy: setattr(proxy, "delay_seconds", 60.0),
+    "Elasticsearch drops half its answers": lambda proxy: setattr(proxy, "cut_share", 0.5),
+    "Elasticsearch answers 429": lambda proxy: setattr(proxy, "is_refusing", True),
 }
 
 
-@pytest.mark.parametrize("fault", ILLNESSES)
-def test_jobs_wait_until_elasticsearch_is_well_again(fault: str, sick: Sick) -> None:
-    known, *asked = sick.some()
-    with sick.house.make_client() as client:
-        client.compare(fault_corpus.INDEX, known["a"], known["b"])
-    crowd, endings = JobTracker(sick.house), JobEndCounter(sick.house.store_url)
-    asking = threading.Thread(target=crowd.submit_all, args=(asked, endings.ended_at), daemon=True)
-    with ApiObserver(sick.house, known) as watch:
-        asking.start()
-        wait_until(lambda: len(crowd.accepted) >= 2, MAX_WAIT_SECONDS)
-        ILLNESSES[fault](sick.proxy)
-        time.sleep(SECONDS)
-        done = sick.proxy.reset()
-        well, waiting = time.monotonic(), set(crowd.accepted) - set(endings.ended_at)
-        recovery = measure_wait(lambda: sick.house.can_compute(next(sick.questions)), sick.house.web.read_log_tail)
-        asking.join()
-        crowd.follow_all()
-    endings.stop()
-    recovery = max([recovery, *(endings.ended_at[id] - well for id in waiting if id in endings.ended_at)])
-    row = FaultResult.from_run(
+@pytest.mark.parametrize("fault", FAULTS)
+def test_jobs_wait_until_elasticsearch_works_again(fault: str, service: FailingService) -> None:
+    answered, *requests = service.take_requests()
+    with service.deployment.make_client() as client:
+        client.compare(fault_corpus.INDEX, answered["a"], answered["b"])
+    jobs, job_ends = JobTracker(service.deployment), JobEndCounter(service.deployment.store_url)
+    sender = threading.Thread(target=jobs.submit_all, args=(requests, job_ends.ended_at), daemon=True)
+    with ApiObserver(service.deployment, answered) as observer:
+        sender.start()
+        wait_until(lambda: len(jobs.accepted) >= 2, MAX_WAIT_SECONDS)
+        FAULTS[fault](service.proxy)
+        time.sleep(FAULT_SECONDS)
+        fault_counts = service.proxy.reset()
+        recovered, waiting = time.monotonic(), set(jobs.accepted) - set(job_ends.ended_at)
+        recovery = measure_wait(
+            lambda: service.deployment.can_compute(next(service.requests)), service.deployment.web.read_log_tail
+        )
+        sender.join()
+        jobs.follow_all()
+    job_ends.stop()
+    recovery = max([recovery, *(job_ends.ended_at[id] - recovered for id in waiting if id in job_ends.ended_at)])
+    result = FaultResult.from_run(
         fault,
-        crowd,
-        endings.find_repeated(crowd.accepted) | set(crowd.find_changed_answers()),
+        jobs,
+        job_ends.find_repeated(jobs.accepted) | set(jobs.find_changed_answers()),
         recovery,
-        watch,
-        did=done,
+        observer,
+        did=fault_counts,
     )
-    record_result(row)
-    assert any(done.values()), "nothing was done to any request"
-    assert not watch.bad_replies and not crowd.bad_replies, (watch.bad_replies[:3], crowd.bad_replies[:3])
-    assert row.accepted == len(asked) and row.is_complete(), row
-    assert set(crowd.count_failure_codes()) <= {"engine-unavailable"}
+    record_result(result)
+    assert any(fault_counts.values()), "nothing was done to any request"
+    assert_no_bad_replies(observer, jobs)
+    assert result.accepted == len(requests) and result.is_complete(), result
+    assert set(jobs.count_failure_codes()) <= {"engine-unavailable"}
 
 
-def test_documents_wait_while_the_disk_is_full(sick: Sick) -> None:
-    """Elasticsearch itself closes an index for writing when its disk is nearly full, and opens it again."""
-    index = f"{sick.engine.prefix}{fault_corpus.INDEX}"
-    settings = sick.engine.connection.client.indices
+def test_documents_wait_while_the_disk_is_full(service: FailingService) -> None:
+    """Elasticsearch itself makes an index read-only when its disk is nearly full, and writable again."""
+    index = f"{service.engine.prefix}{fault_corpus.INDEX}"
+    settings = service.engine.connection.client.indices
     full = {"index.blocks.read_only_allow_delete": True}
-    (known,) = islice(sick.questions, 1)
-    crowd = JobTracker(sick.house)
-    with ApiObserver(sick.house, known, sick.questions) as watch:
+    (answered,) = islice(service.requests, 1)
+    jobs = JobTracker(service.deployment)
+    with ApiObserver(service.deployment, answered, service.requests) as observer:
         settings.put_settings(index=index, settings=full)
         for n in range(JOBS):
             document = {"id": f"late{n}", "text": f"The web graph number {n} waits for the random walk."}
-            crowd.submit({"documents": [document]}, f"/v1/indexes/{fault_corpus.INDEX}/documents")
-        time.sleep(SECONDS)
-        early = sick.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+            jobs.submit({"documents": [document]}, f"/v1/indexes/{fault_corpus.INDEX}/documents")
+        time.sleep(FAULT_SECONDS)
+        early = service.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
         settings.put_settings(index=index, settings={"index.blocks.read_only_allow_delete": None})
-        well = time.monotonic()
-        crowd.follow_all("/v1/jobs")
-    recovery = time.monotonic() - well
-    stored = sick.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
+        recovered = time.monotonic()
+        jobs.follow_all("/v1/jobs")
+    recovery = time.monotonic() - recovered
+    stored = service.engine.open_reader(fault_corpus.INDEX).fetch([f"late{n}" for n in range(JOBS)])
     missing = [n for n, document in enumerate(stored) if document is None]
-    row = FaultResult.from_run("Elasticsearch read-only (disk full)", crowd, (), recovery, watch, documents=JOBS)
-    record_result(row)
+    result = FaultResult.from_run("Elasticsearch read-only (disk full)", jobs, (), recovery, observer, documents=JOBS)
+    record_result(result)
     assert not any(early), "the index took documents while it was closed"
-    assert not watch.bad_replies and not crowd.bad_replies, (watch.bad_replies[:3], crowd.bad_replies[:3])
-    assert set(watch.refusals) <= {"/readyz"}, "reading needs no writing"
-    assert row.accepted == JOBS == row.finished and row.is_complete() and not missing, (row, missing)
+    assert_no_bad_replies(observer, jobs)
+    assert set(observer.refusals) <= {"/readyz"}, "reading needs no writing"
+    assert result.accepted == JOBS == result.finished and result.is_complete() and not missing, (result, missing)
 
 
-def test_a_server_that_hangs_is_not_tried_out_by_everybody(elasticsearch_url: str) -> None:
+def test_after_one_timeout_a_hanging_server_gets_no_more_requests_for_a_while(elasticsearch_url: str) -> None:
     with Proxy(elasticsearch_url) as proxy:
         proxy.delay_seconds = 60.0
         with open_engine(proxy.url, timeout=1.0, breaker_pause=600.0) as engine:
             with pytest.raises(EngineUnavailable):
                 engine.list_indexes()
-            asked = proxy.reset()["delayed"]
+            delayed = proxy.reset()["delayed"]
             for _ in range(20):
                 with pytest.raises(EngineUnavailable, match="a moment ago"):
                     engine.list_indexes()
-            assert asked and proxy.connection_count == 1
+            assert delayed and proxy.connection_count == 1
         with open_engine(proxy.url, timeout=60.0, breaker_pause=0.01) as engine:
             assert isinstance(engine.list_indexes(), list)
 
 
-def test_a_build_whose_last_answer_is_lost_is_not_undone(elasticsearch_url: str) -> None:
-    """The step that shows the new epoch is done, but nobody hears of it: the client asks again, and is told 404."""
-    prefix = f"test-{uuid.uuid4().hex[:12]}-"
+def test_a_build_is_kept_when_the_answer_to_its_last_request_is_lost(elasticsearch_url: str) -> None:
+    """The new epoch is visible but its acknowledgement is lost: the client repeats the request and gets 404."""
+    prefix = make_prefix()
     with Proxy(elasticsearch_url) as proxy, open_engine(elasticsearch_url, prefix=prefix) as engine:
         for turn in range(2):
             proxy.lose_answer_to = b"POST /_aliases"

@@ -1,4 +1,4 @@
-"""kill -9 of workers at random, each in the middle of a job: no job is lost, none has two effects."""
+"""Workers killed at random, each in the middle of a job: no job is lost, none has two effects."""
 
 from __future__ import annotations
 
@@ -9,50 +9,52 @@ from pathlib import Path
 
 from tests.support.corpora import fault_corpus
 from tests.support.deployment import Deployment, measure_wait
-from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, record_result
+from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, assert_no_bad_replies, record_result
 from tests.support.faults.job_tracker import JobEndCounter, JobTracker
 from tests.support.faults.observer import ApiObserver
 from tests.support.faults.worker_killer import KillTarget, WorkerKiller
 
 JOBS = 2000 if IS_FULL_RUN else 40
-KINDS: tuple[KillTarget, ...] = ("process", "machine", "parent", "process", "process", "process")
-KILLS = 30 if IS_FULL_RUN else 3
-ENOUGH = 20 if IS_FULL_RUN else 2
+KILL_TARGETS: tuple[KillTarget, ...] = ("process", "machine", "parent", "process", "process", "process")
+KILL_COUNT = 30 if IS_FULL_RUN else 3
+MIN_KILLS = 20 if IS_FULL_RUN else 2
 
 
 def test_no_job_is_lost_or_has_two_effects_when_its_worker_is_killed(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
     fault_corpus.build_corpus(engine)
-    known, *asked = islice(fault_corpus.list_requests(), JOBS + 1)
-    with Deployment(tmp_path, engine) as house, house.make_client() as client:
-        client.compare(fault_corpus.INDEX, known["a"], known["b"])
-        crowd, endings, killer = JobTracker(house), JobEndCounter(house.store_url), WorkerKiller(house)
-        asking = threading.Thread(target=crowd.submit_all, args=(asked, endings.ended_at), daemon=True)
-        with ApiObserver(house, known) as watch:
-            asking.start()
-            _kill_along(killer, crowd, asking)
-            asking.join()
-            crowd.follow_all()
-        measure_wait(lambda: not house.find_orphans(), lambda: f"orphans: {house.find_orphans()}")
+    answered, *requests = islice(fault_corpus.list_requests(), JOBS + 1)
+    with Deployment(tmp_path, engine) as deployment, deployment.make_client() as client:
+        client.compare(fault_corpus.INDEX, answered["a"], answered["b"])
+        jobs, job_ends, killer = JobTracker(deployment), JobEndCounter(deployment.store_url), WorkerKiller(deployment)
+        sender = threading.Thread(target=jobs.submit_all, args=(requests, job_ends.ended_at), daemon=True)
+        with ApiObserver(deployment, answered) as observer:
+            sender.start()
+            _kill_during_run(killer, jobs, sender)
+            sender.join()
+            jobs.follow_all()
+        measure_wait(lambda: not deployment.find_orphans(), lambda: f"orphans: {deployment.find_orphans()}")
         killer.close()
-        endings.stop()
-        twice = endings.find_repeated(crowd.accepted) | set(crowd.find_changed_answers())
+        job_ends.stop()
+        repeated = job_ends.find_repeated(jobs.accepted) | set(jobs.find_changed_answers())
     landed = [kill for kill in killer.kills if kill.target != "parent"]
-    recovery = max(endings.ended_at[kill.job] - kill.killed_at for kill in killer.kills if kill.job in endings.ended_at)
-    told = {"kills while a job ran": len(landed), "kills of a parent alone": len(killer.kills) - len(landed)}
-    row = FaultResult.from_run("workers killed -9", crowd, twice, recovery, watch, **told)
-    record_result(row)
-    assert not watch.bad_replies and not crowd.bad_replies, (watch.bad_replies[:3], crowd.bad_replies[:3])
-    assert row.accepted == JOBS and row.is_complete(), row
-    assert len(landed) >= ENOUGH
-    assert set(crowd.count_failure_codes()) <= {"worker-lost"}
+    recovery = max(
+        job_ends.ended_at[kill.job] - kill.killed_at for kill in killer.kills if kill.job in job_ends.ended_at
+    )
+    figures = {"kills while a job ran": len(landed), "kills of a parent alone": len(killer.kills) - len(landed)}
+    result = FaultResult.from_run("workers killed -9", jobs, repeated, recovery, observer, **figures)
+    record_result(result)
+    assert_no_bad_replies(observer, jobs)
+    assert result.accepted == JOBS and result.is_complete(), result
+    assert len(landed) >= MIN_KILLS
+    assert set(jobs.count_failure_codes()) <= {"worker-lost"}
 
 
-def _kill_along(killer: WorkerKiller, crowd: JobTracker, asking: threading.Thread) -> None:
-    """Kills spread over the whole run: one each time another share of the jobs was accepted."""
-    for n in range(KILLS):
-        while len(crowd.accepted) < (n + 1) * JOBS / (KILLS + 1) and asking.is_alive():
+def _kill_during_run(killer: WorkerKiller, jobs: JobTracker, sender: threading.Thread) -> None:
+    """Kill one worker each time another share of the jobs was accepted."""
+    for n in range(KILL_COUNT):
+        while len(jobs.accepted) < (n + 1) * JOBS / (KILL_COUNT + 1) and sender.is_alive():
             time.sleep(0.01)
         deadline = time.monotonic() + 20
-        while not killer.kill_one(KINDS[n % len(KINDS)]) and time.monotonic() < deadline:
+        while not killer.kill_one(KILL_TARGETS[n % len(KILL_TARGETS)]) and time.monotonic() < deadline:
             time.sleep(0.005)

@@ -26,12 +26,12 @@ def phrasecom(
     monkeypatch.setenv("PHRASECOM_INDEX_PROCESSES", "1")
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: str) -> CommandResult:
+    def run_command(*arguments: str) -> CommandResult:
         status = run(list(arguments))
         out, err = capsys.readouterr()
         return status, out, err
 
-    yield call
+    yield run_command
     logging.root.handlers[:], logging.root.level = handlers, level  # a service sets up logs of its own
 
 

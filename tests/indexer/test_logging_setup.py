@@ -13,7 +13,7 @@ from indexer.logging_setup import configure_logging, redact
 
 
 @pytest.fixture(autouse=True)
-def _restore() -> Iterator[None]:
+def _restore_root_logger() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield

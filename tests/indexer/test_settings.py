@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,7 @@ from indexer.settings import ENVIRONMENT_PREFIX, Settings, describe_allowed_valu
 
 
 @pytest.fixture(autouse=True)
-def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import os
-
+def _clear_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if name.startswith(ENVIRONMENT_PREFIX):
             monkeypatch.delenv(name)

@@ -1,4 +1,4 @@
-"""The load test itself: it asks what it says, counts what came, and complains about what is not well."""
+"""The load test itself: it sends every kind of request, counts the outcomes, and reports every problem."""
 
 from __future__ import annotations
 
@@ -19,33 +19,31 @@ IDS = [f"d{n}" for n in range(fault_corpus.SIZE)]
 def test_traffic_of_every_kind_is_answered_and_counted(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
     fault_corpus.build_corpus(engine)
-    questions = RequestMix(
-        fault_corpus.INDEX, IDS, ["web graph", "link analysis", "protein folding", "gene expression"]
-    )
-    with Deployment(tmp_path, engine) as house, MemorySampler(house) as memory:
-        outcome = send_traffic(house.url, questions, rate=20, seconds=4)
-        wait_until_idle(house)
-        whole = outcome.total
-        assert not whole.wrong, whole.wrong
-        assert all(outcome.by_kind[kind].request_count for kind in KINDS)
-        assert whole.outcomes[ANSWERED] + whole.outcomes[LATER] == whole.request_count == whole.statuses.total()
-        assert read_metric(house, "phrasecom_jobs_ended_total", state="done") > 0
-        assert read_metric(house, "phrasecom_jobs_ended_total", state="failed") == 0
+    mix = RequestMix(fault_corpus.INDEX, IDS, ["web graph", "link analysis", "protein folding", "gene expression"])
+    with Deployment(tmp_path, engine) as deployment, MemorySampler(deployment) as memory:
+        result = send_traffic(deployment.url, mix, rate=20, seconds=4)
+        wait_until_idle(deployment)
+        total = result.total
+        assert not total.wrong, total.wrong
+        assert all(result.by_kind[kind].request_count for kind in KINDS)
+        assert total.outcomes[ANSWERED] + total.outcomes[LATER] == total.request_count == total.statuses.total()
+        assert read_metric(deployment, "phrasecom_jobs_ended_total", state="done") > 0
+        assert read_metric(deployment, "phrasecom_jobs_ended_total", state="failed") == 0
     assert len(memory.samples["web"]) == len(memory.samples["workers"])
 
 
-def test_a_full_queue_refuses_with_the_time_to_come_back(tmp_path: Path) -> None:
+def test_a_full_queue_refuses_with_retry_after(tmp_path: Path) -> None:
     engine = str(tmp_path / "engine")
     fault_corpus.build_corpus(engine)
-    questions = RequestMix(fault_corpus.INDEX, IDS, ["web graph", "link analysis"])
-    with Unattended(tmp_path, engine, settings={"max_queue": 1, "wait_seconds": 0}) as house:
-        outcome = send_traffic(house.url, questions, rate=20, seconds=2)
-    assert outcome.total.outcomes[REFUSED] and not outcome.total.wrong, outcome.total.wrong
-    assert not is_sustained(outcome, 0.0)
+    mix = RequestMix(fault_corpus.INDEX, IDS, ["web graph", "link analysis"])
+    with DeploymentWithoutWorkers(tmp_path, engine, settings={"max_queue": 1, "wait_seconds": 0}) as deployment:
+        result = send_traffic(deployment.url, mix, rate=20, seconds=2)
+    assert result.total.outcomes[REFUSED] and not result.total.wrong, result.total.wrong
+    assert not is_sustained(result, 0.0)
 
 
-class Unattended(Deployment):
-    """Without workers: the first job fills a queue of one."""
+class DeploymentWithoutWorkers(Deployment):
+    """A deployment in which the first job fills a queue of one."""
 
     def __enter__(self) -> Self:
         self.valkey.start()
@@ -59,46 +57,46 @@ class Unattended(Deployment):
         self.valkey.stop()
 
 
-def made(rate: float = 10.0, **ends: int) -> TrafficResult:
-    outcome = TrafficResult(rate, 1.0)
-    tally = outcome.by_kind["cold"]
-    for what, times in ends.items():
-        tally.outcomes[what] += times
-        tally.statuses[{ANSWERED: 200, LATER: 202, REFUSED: 429, WRONG: 500}[what]] += times
-    tally.seconds = [0.01 * n for n in range(ends.get(ANSWERED, 0))]
-    return outcome
+def make_result(rate: float = 10.0, **outcomes: int) -> TrafficResult:
+    result = TrafficResult(rate, 1.0)
+    tally = result.by_kind["cold"]
+    for kind, count in outcomes.items():
+        tally.outcomes[kind] += count
+        tally.statuses[{ANSWERED: 200, LATER: 202, REFUSED: 429, WRONG: 500}[kind]] += count
+    tally.seconds = [0.01 * n for n in range(outcomes.get(ANSWERED, 0))]
+    return result
 
 
-def phases(
-    growth: float = 0.01, failed: int = 0, refused: int = 5, until: float = 1.0, left: float = 0.0
+def make_phases(
+    growth: float = 0.01, failed: int = 0, refused: int = 5, refused_until: float = 1.0, backlog_seconds: float = 0.0
 ) -> list[Phase]:
-    again = made(answered=100)
-    again.refused_until = until
+    again = make_result(answered=100)
+    again.refused_until = refused_until
     return [
-        Phase("held", made(answered=100), {"memory growth": growth, SECONDS_UNTIL_IDLE: left}),
-        Phase("twice as much", made(answered=100, refused=refused)),
+        Phase("held", make_result(answered=100), {"memory growth": growth, SECONDS_UNTIL_IDLE: backlog_seconds}),
+        Phase("twice as much", make_result(answered=100, refused=refused)),
         Phase("the same again", again, {"failed jobs": failed}),
     ]
 
 
-def test_it_complains_of_each_thing_that_is_not_well() -> None:
-    assert list_problems(phases()) == []
-    assert "memory" in list_problems(phases(growth=0.06))[0]
-    assert "nothing was refused" in list_problems(phases(refused=0))[0]
-    assert "refused for 20 s" in list_problems(phases(until=20.0))[0]
-    assert "2 jobs failed" in list_problems(phases(failed=2))[0]
-    assert "too much" in list_problems(phases(left=30.0))[0]
-    wrong = phases()
+def test_every_kind_of_problem_is_listed() -> None:
+    assert list_problems(make_phases()) == []
+    assert "memory" in list_problems(make_phases(growth=0.06))[0]
+    assert "nothing was refused" in list_problems(make_phases(refused=0))[0]
+    assert "refused for 20 s" in list_problems(make_phases(refused_until=20.0))[0]
+    assert "2 jobs failed" in list_problems(make_phases(failed=2))[0]
+    assert "too much" in list_problems(make_phases(backlog_seconds=30.0))[0]
+    wrong = make_phases()
     wrong[1].result.by_kind["page"].wrong["500 oh"] += 3
     assert list_problems(wrong) == ["twice as much: 500 oh (3 times)"]
-    slow = phases()
-    slow[0].result = made(answered=80, later=20)
+    slow = make_phases()
+    slow[0].result = make_result(answered=80, later=20)
     assert "too much" in list_problems(slow)[0]
 
 
 def test_the_table_and_the_json_say_the_same() -> None:
-    told = phases()
-    cold = json.loads(json.dumps(to_dict(told, [])))["phases"][0]["kinds"]["cold"]
+    phases = make_phases()
+    cold = json.loads(json.dumps(to_dict(phases, [])))["phases"][0]["kinds"]["cold"]
     assert cold["ends"] == {"answered": 100} and cold["p50_ms"] == 500.0 and cold["p99_ms"] == 990.0
-    line = next(line for line in format_table(told).splitlines() if "cold" in line)
+    line = next(line for line in format_table(phases).splitlines() if "cold" in line)
     assert line.split() == ["cold", "100", "100", "0", "0", "0", "0", "500", "950", "990", "990"]

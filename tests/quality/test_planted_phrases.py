@@ -1,4 +1,4 @@
-"""The default preset on a corpus with planted truth, and the same figures with a part broken on purpose."""
+"""The default preset on a corpus with planted phrases, intact and with one part broken on purpose."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from worker.solver import parameters
 from worker.solver.parameters import DEFAULT
 
 INDEX = "planted"
-Corpus = tuple[Comparer, list[GoldPair]]
+ComparedCorpus = tuple[Comparer, list[GoldPair]]
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ComparedCorpus]:
     planted = QualityCorpus()
     with open_engine(str(tmp_path_factory.mktemp("planted"))) as engine:
         build_index(planted.documents, engine, INDEX, processes=1)
@@ -28,33 +28,33 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
 
 
 @pytest.fixture(scope="module")
-def whole(corpus: Corpus) -> dict[str, float]:
-    return figures(corpus)
+def intact(corpus: ComparedCorpus) -> dict[str, float]:
+    return compute_figures(corpus)
 
 
-def figures(corpus: Corpus, method: str = "cda", preset: str = "default") -> dict[str, float]:
+def compute_figures(corpus: ComparedCorpus, method: str = "cda", preset: str = "default") -> dict[str, float]:
     comparer, pairs = corpus
-    found = evaluate_keywords(comparer, INDEX, pairs, [MethodRun(method, preset)], resamples=2)
-    row: dict[str, float] = found["rows"][0]["figures"]
+    report = evaluate_keywords(comparer, INDEX, pairs, [MethodRun(method, preset)], resamples=2)
+    row: dict[str, float] = report["rows"][0]["figures"]
     return row
 
 
-def test_the_default_finds_what_was_planted(whole: dict[str, float]) -> None:
-    assert whole["surface_recall"] >= 0.98
-    assert whole["semantic_f1"] >= 0.7
-    assert whole["distinct_f1"] >= 0.92
-    assert whole["auc"] >= 0.93
+def test_the_default_finds_what_was_planted(intact: dict[str, float]) -> None:
+    assert intact["surface_recall"] >= 0.98
+    assert intact["semantic_f1"] >= 0.7
+    assert intact["distinct_f1"] >= 0.92
+    assert intact["auc"] >= 0.93
 
 
 def test_the_default_is_ahead_of_containment_and_of_the_papers_settings(
-    corpus: Corpus, whole: dict[str, float]
+    corpus: ComparedCorpus, intact: dict[str, float]
 ) -> None:
-    assert whole["macro_f1"] > figures(corpus, "containment")["macro_f1"] + 0.1
-    assert whole["macro_f1"] > figures(corpus, "cda", "paper")["macro_f1"] + 0.1
+    assert intact["macro_f1"] > compute_figures(corpus, "containment")["macro_f1"] + 0.1
+    assert intact["macro_f1"] > compute_figures(corpus, "cda", "paper")["macro_f1"] + 0.1
 
 
 @pytest.mark.parametrize(
-    ("broken", "suffers", "least"),
+    ("broken", "figure", "min_loss"),
     [
         ({"cut": 5.0}, "semantic_f1", 0.3),
         ({"cut": -5.0}, "distinct_f1", 0.3),
@@ -63,13 +63,13 @@ def test_the_default_is_ahead_of_containment_and_of_the_papers_settings(
         ({"lambda": 1.0}, "semantic_f1", 0.05),
     ],
 )
-def test_a_broken_part_shows(
-    corpus: Corpus,
-    whole: dict[str, float],
+def test_breaking_a_part_lowers_its_figure(
+    corpus: ComparedCorpus,
+    intact: dict[str, float],
     monkeypatch: pytest.MonkeyPatch,
     broken: dict[str, float],
-    suffers: str,
-    least: float,
+    figure: str,
+    min_loss: float,
 ) -> None:
     monkeypatch.setitem(parameters.PRESETS, "default", DEFAULT.with_options(**broken))
-    assert figures(corpus)[suffers] < whole[suffers] - least
+    assert compute_figures(corpus)[figure] < intact[figure] - min_loss

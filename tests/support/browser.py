@@ -1,4 +1,4 @@
-"""A small hand for a real Chromium."""
+"""A real Chromium, and a page in it with the steps that tests take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.support.site import TEST_ID_MARK, Site
 
 THROTTLE_VARIABLE = "PHRASECOM_TEST_CPU_THROTTLE"
-"""How many times slower than it is the browser shall be: no test may depend on its speed."""
+"""Environment variable with a factor that slows the browser down: no test may depend on its speed."""
 CHROMIUM_FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --lang=en-US"
@@ -46,7 +46,7 @@ const deep = (css) => {  // "outer >> inner" looks into the shadow root of outer
 """
 
 FIND_STEADY = """
-const one = deep(arguments[0])[arguments[1]];  // there, in view, and where it was when last looked at
+const one = deep(arguments[0])[arguments[1]];  // there, in view, and not moved since the last call
 if (!one) return null;
 one.scrollIntoView({block: "center"});
 const box = JSON.stringify(one.getBoundingClientRect());
@@ -60,11 +60,12 @@ return roots.every((root) => root.getAnimations().every((one) => one.playState !
 """
 MOVED_ERRORS = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 MAX_WAIT_SECONDS = 90.0
-"""Seconds to wait for what must come: long enough for a machine that has much else to do."""
+"""Time for something that must come: long enough for a busy machine."""
 RUN_AXE = """
 const done = arguments[0];
-const told = (v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary).join(' | ');
-axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map(told)), (e) => done(['axe: ' + e]));
+const describe = (v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + n.failureSummary).join(' | ');
+axe.run(document, {resultTypes: ['violations']})
+  .then((r) => done(r.violations.map(describe)), (e) => done(['axe: ' + e]));
 """
 
 
@@ -83,7 +84,7 @@ def open_chromium(binary: str, driver: str, profile: str) -> webdriver.Chrome:
 
 
 class Page:
-    """One tab; what tests do with it, in few words."""
+    """One tab. Selectors may look into shadow roots: ``outer >> inner``."""
 
     def __init__(self, driver: webdriver.Chrome, base: str) -> None:
         self.driver = driver
@@ -97,10 +98,10 @@ class Page:
         network = {"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
         self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", network)
 
-    def set_test_id(self, turn: str) -> None:
-        """Say in every request from now on whose it is."""
+    def set_test_id(self, test_id: str) -> None:
+        """Send the id in the User-Agent of every request from now on."""
         agent = self.run("return navigator.userAgent").partition(TEST_ID_MARK)[0]
-        self.driver.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": f"{agent}{TEST_ID_MARK}{turn}"})
+        self.driver.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": f"{agent}{TEST_ID_MARK}{test_id}"})
 
     def open(self, path: str) -> None:
         self.driver.get(self.base + path)
@@ -109,7 +110,7 @@ class Page:
         return self.driver.execute_script(DEFINE_DEEP + script, *args)
 
     def wait_for_script(self, script: str, *args: Any, seconds: float = MAX_WAIT_SECONDS) -> Any:
-        """Wait until the script returns something true."""
+        """Wait until the script returns a true value, and return that."""
         return self.wait_for(lambda: self._try_script(script, *args), f"{script} {args}", seconds)
 
     def _try_script(self, script: str, *args: Any) -> Any:
@@ -121,27 +122,27 @@ class Page:
     def wait_for(self, check: Callable[[], Any], what: str, seconds: float = MAX_WAIT_SECONDS) -> Any:
         end = time.monotonic() + seconds
         while True:
-            found = check()
-            if found:
-                return found
+            result = check()
+            if result:
+                return result
             if time.monotonic() > end:
                 body = self.run("return document.body.innerText").strip()
                 raise AssertionError(f"waited for: {what}\n{self.driver.current_url}\n{body[:2000]}")
             time.sleep(0.03)
 
-    def wait_for_texts(self, css: str, least: int = 1) -> list[str]:
-        """Wait for elements; their texts, as they are in the very moment in which all are there."""
+    def wait_for_texts(self, css: str, count: int = 1) -> list[str]:
+        """Wait for at least so many elements and return their texts, read at the moment when all are there."""
         texts: list[str] = self.wait_for_script(
             "const found = deep(arguments[0]);"
             "return found.length >= arguments[1] && found.map((one) => one.textContent)",
             css,
-            least,
+            count,
         )
         return texts
 
     def get_texts(self, css: str) -> list[str]:
-        found: list[str] = self.run("return deep(arguments[0]).map((one) => one.textContent)", css)
-        return found
+        texts: list[str] = self.run("return deep(arguments[0]).map((one) => one.textContent)", css)
+        return texts
 
     def get_visible_text(self) -> str:
         text: str = self.run("return document.body.innerText")
@@ -151,13 +152,13 @@ class Page:
         return int(self.run("return deep(arguments[0]).length", css))
 
     def get_attribute(self, css: str, name: str) -> Any:
-        """Of the first such element, once there is one."""
+        """Return an attribute of the first matching element, once there is one."""
         return self.wait_for_script(
             "return deep(arguments[0]).map((one) => [one.getAttribute(arguments[1])])[0]", css, name
         )[0]
 
     def click(self, css: str, at: int = 0) -> None:
-        """A real click in the middle of it, once it keeps still."""
+        """Click the middle of the element with the mouse, once it no longer moves."""
         self.wait_for(lambda: self._try_click(css, at), f"{css} to click on")
 
     def _try_click(self, css: str, at: int) -> bool:
@@ -166,7 +167,7 @@ class Page:
             if element is not None:
                 element.click()
         except MOVED_ERRORS:
-            return False  # drawn anew or covered meanwhile: not clicked
+            return False  # redrawn or covered meanwhile: not clicked
         return element is not None
 
     def press(self, *keys: str) -> None:
@@ -175,16 +176,16 @@ class Page:
             chain.send_keys(key)
         chain.perform()
 
-    def tab_to(self, script: str, most: int = 80) -> None:
+    def tab_to(self, script: str, max_presses: int = 80) -> None:
         """Press Tab until the script is true of the focused element ``here`` (inside shadow roots too)."""
-        for _ in range(most):
+        for _ in range(max_presses):
             if self.run(
                 "let here = document.activeElement; while (here?.shadowRoot?.activeElement) "
                 f"here = here.shadowRoot.activeElement; return {script}"
             ):
                 return
             self.press(Keys.TAB)
-        raise AssertionError(f"{most} times Tab did not reach {script}")
+        raise AssertionError(f"{max_presses} times Tab did not reach {script}")
 
     def fill(self, css: str, text: str) -> None:
         self.click(css)
@@ -192,8 +193,8 @@ class Page:
         self.press(text)
 
     def set_value(self, css: str, value: str) -> None:
-        """Set a select or a date. The click before it tells Chromium that somebody is there: going back skips
-        what a page did by itself."""
+        """Set a select or a date. The click before it counts as user activation, without which Chromium's back
+        button would skip the history entry."""
         self.click("header")
         self.run(
             "const e = deep(arguments[0])[0]; e.value = arguments[1];"
@@ -203,11 +204,11 @@ class Page:
         )
 
     def wait_until_settled(self) -> None:
-        """Until every element has its answer."""
+        """Wait until every element has its answer."""
         self.wait_for_script("return deep('why-this-result').every((one) => one.state && one.state !== 'waiting')")
 
     def get_errors(self) -> list[str]:
-        """Violations of the content policy and errors of scripts since the page was opened."""
+        """Return violations of the content policy and script errors since the page was opened."""
         broken: list[str] = self.run("return window.violations || []")
         for entry in self.driver.get_log("browser"):
             message = str(entry["message"])
@@ -216,14 +217,14 @@ class Page:
         return broken
 
     def run_axe(self, script: str) -> list[str]:
-        """What axe-core finds wrong with the page, once no colour is on its way to another."""
+        """Return the problems that axe-core finds, once no animation runs."""
         self.wait_for_script(IS_AT_REST)
         self.driver.execute_script(script)
-        found = self.driver.execute_async_script(RUN_AXE)
-        return [json.dumps(one) for one in found]
+        return [json.dumps(problem) for problem in self.driver.execute_async_script(RUN_AXE)]
 
 
 def open_fresh_page(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
+    """Open a page without stored state, faults or emulation; for fixtures to yield from."""
     page = Page(chromium, site.url)
     begin_test(page, site)
     page.open("/healthz")
@@ -236,7 +237,7 @@ def open_fresh_page(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
 
 
 def begin_test(page: Page, site: Site) -> None:
-    """Calm weather, and nothing counted that the page before this one still asks for."""
+    """Remove faults and emulation, and ignore requests of earlier tests from now on."""
     site.reset()
     site.test_id = uuid.uuid4().hex
     page.emulate()

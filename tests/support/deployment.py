@@ -122,7 +122,7 @@ class SupervisedWorkers:
 
 
 class Deployment:
-    """Valkey, a web server and workers on free ports of this machine, with the default settings unless others are given."""
+    """Valkey, a web server and workers on free ports, with the default settings unless others are given."""
 
     def __init__(
         self,
@@ -133,13 +133,15 @@ class Deployment:
         make_worker_command: Callable[[Deployment], list[str]] | None = None,
         make_environment: Callable[[Deployment], Mapping[str, str]] = lambda deployment: {},
     ) -> None:
-        """``make_worker_command``: another command than ``phrasecom worker``; ``make_environment``: environment variables of
-        all processes but Valkey."""
+        """``make_worker_command``: command instead of ``phrasecom worker``; ``make_environment``: environment variables
+        of all processes but Valkey."""
         self.folder = folder
         self.store_port, self.web_port = find_free_port(), find_free_port()
         base_settings = {"engine": engine, "redis_url": self.store_url, "port": self.web_port, "concurrency": 1}
         env = {name: value for name, value in os.environ.items() if not _is_setting(name)}
-        env |= {f"PHRASECOM_{name.upper()}": str(value) for name, value in (base_settings | dict(settings or {})).items()}
+        env |= {
+            f"PHRASECOM_{name.upper()}": str(value) for name, value in (base_settings | dict(settings or {})).items()
+        }
         env |= {"PYTHONPATH": ".", **make_environment(self)}
         worker_command = make_worker_command(self) if make_worker_command else _make_command("worker")
         self.valkey = RestartableProcess(self._make_valkey_command(), folder / "valkey.log", os.environ)

@@ -1,7 +1,7 @@
-"""Reading deploy/Dockerfile, and doing what it says without Docker.
+"""Reads deploy/Dockerfile, and replays it without Docker.
 
-``python -m tests.support.dockerfile FOLDER [PYTHON]`` replays the build: copies what it copies, runs what it runs, with
-FOLDER in the place of ``/``, and asks the result for its version. Some minutes, and it needs a package registry.
+``python -m tests.support.dockerfile FOLDER [PYTHON]`` replays the build in FOLDER instead of ``/`` and prints the
+version of the result. It takes some minutes and needs a package registry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 
 
@@ -26,28 +27,28 @@ class Step:
 
 
 def read_stages() -> list[list[Step]]:
-    """Each begins with its FROM."""
+    """Return the steps of each stage; the first is its FROM."""
     text = DOCKERFILE.read_text()
     lines = re.sub(r"\\\n", " ", text).splitlines()
-    found: list[list[Step]] = []
+    stages: list[list[Step]] = []
     for line in lines:
         if not line.strip() or line.startswith("#"):
             continue
-        word, _, rest = line.partition(" ")
-        if word == "FROM":
-            found.append([])
-        found[-1].append(Step(word, rest.strip()))
-    return found
+        instruction, _, arguments = line.partition(" ")
+        if instruction == "FROM":
+            stages.append([])
+        stages[-1].append(Step(instruction, arguments.strip()))
+    return stages
 
 
 def parse_copy(step: Step) -> tuple[list[str], str]:
-    """What a COPY from the context takes, and where to."""
+    """Return the sources and the target of a COPY."""
     *sources, target = step.arguments.split()
     return sources, target
 
 
 def replay_build(folder: Path, python: str) -> None:
-    """The first stage: the one that makes what the image holds."""
+    """Replay the first stage, which builds the content of the image."""
     for step in read_stages()[0]:
         if step.instruction == "COPY":
             sources, target = parse_copy(step)
@@ -72,6 +73,6 @@ def _copy_files(source: Path, target: Path, *, into: bool) -> None:
 
 
 if __name__ == "__main__":
-    made = Path(sys.argv[1]).resolve()
-    made.mkdir(parents=True)
-    replay_build(made, sys.argv[2] if len(sys.argv) > 2 else sys.executable)
+    target = Path(sys.argv[1]).resolve()
+    target.mkdir(parents=True)
+    replay_build(target, sys.argv[2] if len(sys.argv) > 2 else sys.executable)

@@ -13,7 +13,7 @@ import pytest
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 
-ENGINE_KINDS = ("tantivy", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch))
+ENGINE_KINDS = ("tantivy", "elasticsearch")
 """Parameters of a fixture that gives each engine in turn."""
 
 

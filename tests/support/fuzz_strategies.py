@@ -24,7 +24,7 @@ CHECKS = (
 
 def build_fuzz_description() -> dict[str, Any]:
     """Return the description with index names and ids taken from lists, and texts from a list or generated."""
-    description: dict[str, Any] = _insert_known_names(copy.deepcopy(openapi.build_description()))
+    description: dict[str, Any] = _insert_known_names(copy.deepcopy(openapi.build_openapi_description()))
     parts = description["components"]["schemas"]
     parts["SearchQuery"]["properties"]["term"] = _make_facet_schema({"enum": ["BBC", "CNN"]})
     parts["SearchQuery"]["properties"]["terms"] = _make_facet_schema(

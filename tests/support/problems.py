@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from worker.methods import PairProblem, SideFeatures
-from worker.methods.tfidf import LemmaText, split_members
+from worker.methods.base import PairProblem, SideFeatures
+from worker.methods.lemma_vectors import LemmaText, split_members
 from worker.solver.parameters import DEFAULT, Parameters
 from worker.solver.seeds import SeedSide
 from worker.solver.subgraph import Subgraph
@@ -33,7 +33,7 @@ def make_problem(
     a_features, b_features = (
         SideFeatures(
             is_salient=counts[:, side] > 0, salience=scale_salience(counts[:, side]), count=counts[:, side],
-            document_count=weights[:, side] > 0, bm25=weights[:, side], word_bm25=word_bm25[:, side],
+            document_count=(weights[:, side] > 0).astype(np.int64), bm25=weights[:, side], word_bm25=word_bm25[:, side],
             tokens=tokens[side], seed=SeedSide([side]),
         )
         for side in (a, b)

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from worker.jobs.config import WorkConfig
-from worker.jobs.job import JobLimits
+from worker.jobs.limits import JobLimits
 from worker.process.celery_worker import start_worker
 
 

@@ -1,4 +1,4 @@
-"""The real app on a real port, in threads of this process: requests are counted, faults are ordered."""
+"""The real app on a real port, in threads of this process, which counts requests and injects faults."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 Progress = Callable[[float, str], None]
-TEST_ID_MARK = " turn/"
+TEST_ID_MARK = " test/"
 
 
 class ComparisonGate:
-    """Every comparison of this process passes it: while it is closed they have begun and cannot go on."""
+    """Holds back every comparison of this process while it is closed."""
 
     def __init__(self) -> None:
         self._open = threading.Event()
         self._open.set()
         self.started_count = 0
-        """Comparisons and pages that came to it since it was closed."""
+        """Comparisons and pages started since the gate was closed."""
 
     def close(self) -> None:
         self.started_count = 0
@@ -43,7 +43,7 @@ class ComparisonGate:
         self._open.set()
 
     def wait_until_open(self, on_wait: Callable[[], None]) -> None:
-        """Until it is open; ``waiting`` is called again and again meanwhile, and may raise."""
+        """Wait; ``on_wait`` is called again and again meanwhile, and may raise."""
         self.started_count += 1
         while not self._open.wait(0.02):
             on_wait()
@@ -53,7 +53,7 @@ COMPARISON_GATE = ComparisonGate()
 
 
 class GatedComparer(Comparer):
-    """The real comparison, held back half way when a test asks for it."""
+    """The real comparer, which waits at half way while the gate is closed."""
 
     def __init__(self, engine: Engine, limits: Any = None) -> None:
         super().__init__(engine, limits=limits)
@@ -68,23 +68,23 @@ class GatedComparer(Comparer):
 
 
 def make_unseen_query(words: str) -> str:
-    """The words with one that nobody used before: no answer to them is kept."""
+    """Return the words with one that was never used before, so that no answer is cached."""
     return f"{words} {uuid.uuid4().hex[:8]}"
 
 
 @dataclass
 class InjectedFault:
-    """What to answer instead, for paths that start so."""
+    """A reply sent instead of the app's, for paths that start with ``path``."""
 
     path: str
     status: int
     body: bytes = b'{"type": "/errors/x", "title": "x", "status": 0, "detail": "as ordered", "code": "x"}'
     remaining: int = 1_000_000
-    """How many requests it strikes."""
+    """Number of requests it still applies to."""
     unless_authorization: str = ""
-    """Strikes only requests whose Authorization is not this."""
+    """Applies only to requests without this Authorization."""
     release: threading.Event | None = None
-    """The request is kept waiting until this is set; with status 0 it is then answered as usual."""
+    """The request waits until this is set; with status 0 it is then answered by the app."""
 
     def applies_to(self, environ: WSGIEnvironment) -> bool:
         allowed = self.unless_authorization and environ.get("HTTP_AUTHORIZATION") == self.unless_authorization
@@ -93,13 +93,15 @@ class InjectedFault:
 
 @dataclass
 class Site:
+    """A server for an app, in a thread."""
+
     app: WSGIApplication
     url: str = ""
     requests: list[tuple[str, str]] = field(default_factory=list)
     """(method, path) of every request."""
     faults: list[InjectedFault] = field(default_factory=list)
     test_id: str = ""
-    """Whose requests count: a browser that says another one in its User-Agent still finishes an earlier test."""
+    """Id of the current test: requests with another id in their User-Agent belong to an earlier one and are ignored."""
     _server: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -115,10 +117,10 @@ class Site:
         self._server.server_close()
 
     def count_requests(self, method: str, start: str) -> int:
-        return sum(1 for how, path in self.requests if how == method and path.startswith(start))
+        return sum(1 for request_method, path in self.requests if request_method == method and path.startswith(start))
 
     def reset(self) -> None:
-        """As it was at the beginning."""
+        """Forget requests and faults, and let everything that waits go on."""
         for fault in self.faults:
             if fault.release is not None:
                 fault.release.set()
@@ -136,9 +138,9 @@ class Site:
         return [fault.body]
 
     def _record_request(self, environ: WSGIEnvironment) -> InjectedFault | None:
-        """Count the request; the fault that strikes it."""
-        _, said, turn = environ.get("HTTP_USER_AGENT", "").partition(TEST_ID_MARK)
-        if said and turn != self.test_id:
+        """Record the request; return the fault that applies to it."""
+        _, mark, test_id = environ.get("HTTP_USER_AGENT", "").partition(TEST_ID_MARK)
+        if mark and test_id != self.test_id:
             return None
         with self._lock:
             self.requests.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
@@ -149,10 +151,12 @@ class Site:
 
 
 class OtherSiteApp:
+    """The app of another site: serves the pages that a test writes into ``pages``."""
+
     def __init__(self) -> None:
         self.pages: dict[str, str] = {}
         self.posts: dict[str, Callable[[bytes], bytes]] = {}
-        """What is done with the JSON sent to an address."""
+        """Path -> function from the JSON posted there to the reply."""
 
     def __call__(self, environ, start_response):  # type: ignore[no-untyped-def]
         path = environ["PATH_INFO"]
@@ -167,15 +171,16 @@ class OtherSiteApp:
 
 
 def serve_site(folder: Path | str, **settings: object) -> Iterator[Site]:
+    """Serve the app on an engine, computing in this process; for fixtures to yield from."""
     loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
     config = load_work_config(loaded, inline=True, comparer="tests.support.site:GatedComparer")
     app = create_app(loaded, config=config)
-    served = Site(app).start()
-    yield served
-    served.stop()
+    site = Site(app).start()
+    yield site
+    site.stop()
     app.extensions[EXTENSION].gateway.close()
 
 
 class _QuietHandler(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None:
-        """Nothing: pytest has enough to say."""
+        """Log nothing."""

@@ -1,8 +1,7 @@
-"""Thousands of made-up requests, alone and in chains, against a server with a worker and a Valkey.
+"""``make fuzz``: thousands of generated requests, alone and in chains, against a server with a worker and Valkey.
 
-``python -m tests.tools.run_fuzz [EXAMPLES [SECONDS [LEAST]]]``: requests for each operation, how long chains of
-requests are tried, each made from the answers before it, and how many cases there must have been in all; see
-``make fuzz``.
+``python -m tests.tools.run_fuzz [EXAMPLES [SECONDS [MIN_CASES]]]``: requests for each operation, duration of the chains
+of requests (each made from the answers before it), and the number of cases below which the run fails.
 """
 
 from __future__ import annotations
@@ -25,53 +24,53 @@ from tests.support.workers import launch_worker, stop_workers
 from worker.jobs.config import WorkConfig
 
 MIN_CASES = 5000
-"""Cases below which a run proves too little, unless told otherwise."""
+"""Default number of cases below which a run proves too little."""
 
 
-def main(examples: int, seconds: int, least: int) -> int:
-    with tempfile.TemporaryDirectory() as made, ValkeyServer() as valkey:
-        folder = Path(made)
+def main(examples: int, seconds: int, min_cases: int) -> int:
+    with tempfile.TemporaryDirectory() as temporary, ValkeyServer() as valkey:
+        folder = Path(temporary)
         with open_engine(str(folder / "engine")) as engine:
             build_index(make_web_papers(), engine, "papers", processes=1)
         config = WorkConfig(engine=str(folder / "engine"), redis_url=valkey.connection_url)
         (folder / "openapi.json").write_text(json.dumps(fuzz_strategies.build_fuzz_description()), encoding="utf-8")
         worker = launch_worker(config, folder / "worker.log")
-        served = launch_server(config, folder / "web.log", {"wait_seconds": 0.05})
+        server = launch_server(config, folder / "web.log", {"wait_seconds": 0.05})
         try:
-            alone, first = _run_schemathesis(folder, served.url, "fuzzing", f"--max-examples={examples}")
-            chained, second = _run_schemathesis(folder, served.url, "stateful", f"--max-time={seconds}")
-            print(f"{alone} requests alone, {chained} in chains; at least {least} were wanted")
-            status = first or second or int(alone + chained < least)
+            alone, first = _run_schemathesis(folder, server.url, "fuzzing", f"--max-examples={examples}")
+            chained, second = _run_schemathesis(folder, server.url, "stateful", f"--max-time={seconds}")
+            print(f"{alone} requests alone, {chained} in chains; at least {min_cases} are required")
+            status = first or second or int(alone + chained < min_cases)
         finally:
-            served.stop()
+            server.stop()
             stop_workers([worker])
         for name in ("web.log", "worker.log"):
             logged = (folder / name).read_text(errors="replace")
             if "Traceback" in logged:
-                print(f"{name} holds a traceback:", logged[logged.index("Traceback") :][:4000], sep="\n")
+                print(f"{name} has a traceback:", logged[logged.index("Traceback") :][:4000], sep="\n")
                 status = 1
         return status
 
 
-def _run_schemathesis(folder: Path, url: str, phase: str, much: str) -> tuple[int, int]:
-    """How many cases there were, and the exit status."""
+def _run_schemathesis(folder: Path, url: str, phase: str, extent: str) -> tuple[int, int]:
+    """Return the number of cases and the exit status."""
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", str(folder / "openapi.json")]
     options = [
         f"--url={url}",
         f"--checks={','.join(fuzz_strategies.CHECKS)}",
         f"--phases={phase}",
-        much,
+        extent,
         "--suppress-health-check=all",
         "--warnings=off",
         "--no-color",
         "--request-timeout=30",
     ]
-    done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, check=False)
-    print(done.stdout[-12_000:], done.stderr[-4000:])
-    counted = re.search(r"([\d,]+) generated", done.stdout)
-    return int(counted[1].replace(",", "")) if counted else 0, done.returncode
+    completed = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, check=False)
+    print(completed.stdout[-12_000:], completed.stderr[-4000:])
+    counted = re.search(r"([\d,]+) generated", completed.stdout)
+    return int(counted[1].replace(",", "")) if counted else 0, completed.returncode
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[1:]]
-    sys.exit(main(*(given + [300, 300, MIN_CASES][len(given) :])))
+    numbers = [int(argument) for argument in sys.argv[1:]]
+    sys.exit(main(*(numbers + [300, 300, MIN_CASES][len(numbers) :])))

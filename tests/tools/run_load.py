@@ -1,12 +1,11 @@
-"""``make load``: how much this machine holds, for how long, and what happens beyond.
+"""``make load``: the rate of requests that this machine sustains, and its behaviour beyond.
 
     python -m tests.tools.run_load [--rate N] [--minutes 10] [--engine elasticsearch|embedded] [--json FILE]
 
 Everything is on this machine, the senders too: Elasticsearch (or the embedded engine), Valkey, two workers, one web
-server. Without ``--rate`` the rate is looked for: the traffic grows until the service falls behind, and nine tenths of
-what it last held is taken. That is held for the given time; then comes twice as much, then the first rate again.
-Exit status 1 when something is not as it must be: an error, memory that grows, a refusal without Retry-After, no
-recovery.
+server. Without ``--rate`` the traffic grows until the service falls behind, and nine tenths of the last sustained
+rate are taken. That rate is kept up for the given time; then comes twice as much, then the first rate again. Exit
+status 1 after an error, a growth of memory, a refusal without Retry-After, or no recovery.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from webapi.client import Client
 INDEX = "load"
 INITIAL_RATE, RATE_FACTOR, STEP_SECONDS = 2.0, 1.4, 15.0
 WARM_UP_SECONDS = 20.0
-"""Seconds of traffic before anything is measured."""
+"""Traffic before anything is measured."""
 MAX_LATER_SHARE, MAX_BACKLOG_SECONDS = 0.1, 2.0
-"""A rate is held if nothing is refused, no more than this share is told to come back later, and the work that is left
-at its end is done within so many seconds."""
+"""A rate is sustained if nothing is refused, at most this share is answered later, and the jobs left at the end are
+done within so many seconds."""
 MAX_MEMORY_GROWTH = 0.05
 MAX_QUEUE = 30
-"""max_queue: a few seconds of work. Who comes when that much is waiting is told to come back."""
+"""The setting max_queue: a few seconds of work. Requests beyond it are refused with Retry-After."""
 SECONDS_UNTIL_IDLE = "seconds until idle"
 MAX_RECOVERY_SECONDS = 10.0
-"""Seconds after which nothing may be refused any more once there is no longer too much."""
+"""Time after an overload in which requests may still be refused."""
 
 
 @dataclass
@@ -54,15 +53,16 @@ class Phase:
 
 @contextmanager
 def start_service(engine: str, documents: int) -> Iterator[tuple[Deployment, RequestMix]]:
-    with tempfile.TemporaryDirectory() as made, _start_engine(engine, Path(made)) as address:
+    """Start the service on an index of docstrings."""
+    with tempfile.TemporaryDirectory() as folder, _start_engine(engine, Path(folder)) as address:
         with open_engine(address) as opened:
             build_index(islice(read_docstrings(), documents), opened, INDEX)
             reader = opened.open_reader(INDEX)
-            found = list(reader.scan())
-        ids = [one.document.id for one in found]
-        phrases = sorted({salient.phrase.replace("@@", " ") for one in found for salient in one.salient[:5]})
-        with Deployment(Path(made), address, settings={"max_queue": MAX_QUEUE, "concurrency": 1}) as house:
-            yield house, RequestMix(INDEX, ids[:1000], phrases)
+            analysed = list(reader.scan())
+        ids = [one.document.id for one in analysed]
+        phrases = sorted({salient.phrase.replace("@@", " ") for one in analysed for salient in one.salient[:5]})
+        with Deployment(Path(folder), address, settings={"max_queue": MAX_QUEUE, "concurrency": 1}) as deployment:
+            yield deployment, RequestMix(INDEX, ids[:1000], phrases)
 
 
 @contextmanager
@@ -76,75 +76,75 @@ def _start_engine(kind: str, folder: Path) -> Iterator[str]:
         yield node.url
 
 
-def run_phases(house: Deployment, questions: RequestMix, rate: float, seconds: float) -> list[Phase]:
-    with Client(house.url, timeout=60) as client:
-        for known in questions.cached_requests:
-            client.compare(INDEX, known.body["a"], known.body["b"])
+def run_phases(deployment: Deployment, mix: RequestMix, rate: float, seconds: float) -> list[Phase]:
+    with Client(deployment.url, timeout=60) as client:
+        for request in mix.cached_requests:
+            client.compare(INDEX, request.body["a"], request.body["b"])
     _print_progress("warming up")
-    send_traffic(house.url, questions, rate or INITIAL_RATE, WARM_UP_SECONDS)
-    wait_until_idle(house)
-    rate = rate or _find_rate(house, questions)
+    send_traffic(deployment.url, mix, rate or INITIAL_RATE, WARM_UP_SECONDS)
+    wait_until_idle(deployment)
+    rate = rate or _find_rate(deployment, mix)
     _print_progress(f"holding {rate:.1f} a second for {seconds / 60:.1f} minutes")
-    with MemorySampler(house) as memory:
-        held = Phase("held", send_traffic(house.url, questions, rate, seconds))
+    with MemorySampler(deployment) as memory:
+        held = Phase("held", send_traffic(deployment.url, mix, rate, seconds))
     held.extra = {"memory growth": round(memory.compute_growth(), 4), "megabytes": memory.last_megabytes()}
-    held.extra |= _read_job_stats(house)
+    held.extra |= _read_job_stats(deployment)
     _print_progress(f"twice as much for {min(seconds, 60):.0f} s")
-    twice = Phase("twice as much", send_traffic(house.url, questions, 2 * rate, min(seconds, 60)))
-    again = Phase("the same again", send_traffic(house.url, questions, rate, 3 * MAX_RECOVERY_SECONDS))
-    again.extra = {"refused until second": round(again.result.refused_until, 1)} | _read_job_stats(house)
+    twice = Phase("twice as much", send_traffic(deployment.url, mix, 2 * rate, min(seconds, 60)))
+    again = Phase("the same again", send_traffic(deployment.url, mix, rate, 3 * MAX_RECOVERY_SECONDS))
+    again.extra = {"refused until second": round(again.result.refused_until, 1)} | _read_job_stats(deployment)
     return [held, twice, again]
 
 
-def _find_rate(house: Deployment, questions: RequestMix) -> float:
-    """Nine tenths of the last rate that was held; one that is not gets a second chance."""
+def _find_rate(deployment: Deployment, mix: RequestMix) -> float:
+    """Return nine tenths of the last sustained rate; a rate that fails is tried twice."""
     rate, chances = INITIAL_RATE, 2
     while chances:
-        outcome = send_traffic(house.url, questions, rate, STEP_SECONDS)
-        good = is_sustained(outcome, wait_until_idle(house))
+        result = send_traffic(deployment.url, mix, rate, STEP_SECONDS)
+        sustained = is_sustained(result, wait_until_idle(deployment))
         _print_progress(
-            f"{rate:6.1f} a second {'is held    ' if good else 'is too much'}{_format_tally(outcome.total)}"
+            f"{rate:6.1f} a second {'is held    ' if sustained else 'is too much'}{_format_tally(result.total)}"
         )
-        if good:
+        if sustained:
             rate, chances = rate * RATE_FACTOR, 2
         else:
             chances -= 1
     return 0.9 * rate / RATE_FACTOR
 
 
-def is_sustained(outcome: TrafficResult, backlog_seconds: float) -> bool:
-    """``left``: seconds it took to finish what was left."""
-    whole = outcome.total
+def is_sustained(result: TrafficResult, backlog_seconds: float) -> bool:
+    """Return whether the rate was sustained; ``backlog_seconds``: time it took to finish the jobs left at the end."""
+    total = result.total
     return (
-        not whole.wrong
-        and not whole.outcomes[REFUSED]
-        and whole.outcomes[LATER] <= MAX_LATER_SHARE * whole.request_count
+        not total.wrong
+        and not total.outcomes[REFUSED]
+        and total.outcomes[LATER] <= MAX_LATER_SHARE * total.request_count
         and backlog_seconds <= MAX_BACKLOG_SECONDS
     )
 
 
-def _read_job_stats(house: Deployment) -> dict[str, Any]:
+def _read_job_stats(deployment: Deployment) -> dict[str, Any]:
     return {
-        SECONDS_UNTIL_IDLE: round(wait_until_idle(house), 1),
-        "failed jobs": int(read_metric(house, "phrasecom_jobs_ended_total", state="failed")),
+        SECONDS_UNTIL_IDLE: round(wait_until_idle(deployment), 1),
+        "failed jobs": int(read_metric(deployment, "phrasecom_jobs_ended_total", state="failed")),
     }
 
 
 def list_problems(phases: list[Phase]) -> list[str]:
-    """What is not as it must be."""
+    """Return what must not be: errors, refusals, growth of memory, failed jobs."""
     held, twice, again = phases
-    found = [f"{phase.name}: {what} ({n} times)" for phase in phases for what, n in phase.result.total.wrong.items()]
+    problems = [f"{phase.name}: {what} ({n} times)" for phase in phases for what, n in phase.result.total.wrong.items()]
     if not is_sustained(held.result, held.extra[SECONDS_UNTIL_IDLE]):
-        found.append("held: it was too much; give a lower --rate")
+        problems.append("held: it was too much; give a lower --rate")
     if held.extra["memory growth"] > MAX_MEMORY_GROWTH:
-        found.append(f"held: memory grew by {held.extra['memory growth']:.1%}")
+        problems.append(f"held: memory grew by {held.extra['memory growth']:.1%}")
     if not twice.result.total.outcomes[REFUSED]:
-        found.append("twice as much: nothing was refused, so it was not too much; give a higher --rate")
+        problems.append("twice as much: nothing was refused, so it was not too much; give a higher --rate")
     if again.result.refused_until > MAX_RECOVERY_SECONDS:
-        found.append(f"the same again: requests were refused for {again.result.refused_until:.0f} s")
+        problems.append(f"the same again: requests were refused for {again.result.refused_until:.0f} s")
     if failed := again.extra["failed jobs"]:
-        found.append(f"{failed} jobs failed")
-    return found
+        problems.append(f"{failed} jobs failed")
+    return problems
 
 
 def format_table(phases: list[Phase]) -> str:
@@ -173,7 +173,7 @@ def _format_tally(tally: Tally) -> str:
     return "".join(f"{n:9}" for n in (*counts, tally.wrong.total())) + "".join(f"{t:9.0f}" for t in times)
 
 
-def to_dict(phases: list[Phase], found: list[str]) -> dict[str, Any]:
+def to_dict(phases: list[Phase], problems: list[str]) -> dict[str, Any]:
     return {
         "phases": [
             {
@@ -187,7 +187,7 @@ def to_dict(phases: list[Phase], found: list[str]) -> dict[str, Any]:
             }
             for phase in phases
         ],
-        "complaints": found,
+        "complaints": problems,
     }
 
 
@@ -215,16 +215,16 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    given = parse_arguments()
-    with start_service(given.engine, given.documents) as (house, questions):
-        phases = run_phases(house, questions, given.rate, 60 * given.minutes)
-    found = list_problems(phases)
+    arguments = parse_arguments()
+    with start_service(arguments.engine, arguments.documents) as (deployment, mix):
+        phases = run_phases(deployment, mix, arguments.rate, 60 * arguments.minutes)
+    problems = list_problems(phases)
     print(format_table(phases))
-    for what in found:
-        print("NOT WELL:", what)
-    if given.json:
-        given.json.write_text(json.dumps(to_dict(phases, found), indent=1) + "\n")
-    return 1 if found else 0
+    for problem in problems:
+        print("NOT WELL:", problem)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(to_dict(phases, problems), indent=1) + "\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

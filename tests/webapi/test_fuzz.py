@@ -1,6 +1,6 @@
-"""Requests made up from the description: no 5xx, and no answer but one that is described.
+"""Requests generated from the description get no 5xx, and no reply that is not described.
 
-``make fuzz`` runs thousands, one leading to the next, against a server with workers.
+``make fuzz`` sends thousands, alone and in chains, to a server with workers.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from webapi.context import EXTENSION
 from worker.jobs.config import WorkConfig
 
 SCHEMA = schemathesis.openapi.from_dict(fuzz_strategies.build_fuzz_description())
-OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
+OPERATIONS = {operation.ok().label: operation.ok() for operation in SCHEMA.get_all_operations()}
 load_all_checks()
 EXAMPLES = 15
-OURS = [CHECKS.get_one(name) for name in fuzz_strategies.CHECKS]
+SELECTED_CHECKS = [CHECKS.get_one(name) for name in fuzz_strategies.CHECKS]
 
 
 @pytest.fixture(scope="session")
 def app(engine_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    """Everything in this process, on a copy of the index."""
+    """An app that computes in this process, on a copy of the index."""
     folder = tmp_path_factory.mktemp("fuzz") / "engine"
     shutil.copytree(engine_folder, folder)
     app = create_app(load_settings(wait_seconds=0.05, rate_per_minute=0), config=WorkConfig(engine=str(folder)))
@@ -59,6 +59,6 @@ def test_every_answer_is_a_described_one(app: Flask, label: str, mode: Generatio
     )
     @given(case=OPERATIONS[label].as_strategy(generation_mode=mode))
     def check(case: schemathesis.Case) -> None:
-        case.call_and_validate(checks=OURS, app=app)
+        case.call_and_validate(checks=SELECTED_CHECKS, app=app)
 
     check()

@@ -1,4 +1,4 @@
-"""The same API with Elasticsearch behind it."""
+"""The API with Elasticsearch behind it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_written_document_is_seen_and_changes_its_answers(client: Client) -> N
     assert client.compare("papers", "d3", "late")["id"] != before
 
 
-def test_what_is_not_there_is_404(client: Client) -> None:
+def test_unknown_indexes_and_documents_are_404(client: Client) -> None:
     with pytest.raises(ApiError, match="unknown-index"):
         client.get_index("nope")
     with pytest.raises(ApiError, match="unknown-document"):

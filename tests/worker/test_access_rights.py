@@ -1,4 +1,4 @@
-"""Callers see what their groups may read, and nothing of the rest shows through."""
+"""Callers see what their groups may read, and nothing of other documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STAFF_GROUPS = frozenset({STAFF})
 
 @pytest.fixture
 def restricted_comparer(writable_engine: Engine) -> Iterator[Comparer]:
-    """All of the field's documents that imply the phrase, but a few, are for staff only; so is a2."""
+    """A comparer on an index where a2 and most documents that imply the phrase are for staff only."""
     from dataclasses import replace
 
     documents = {document.id: document for document in make_pair_documents()}
@@ -33,14 +33,14 @@ def restricted_comparer(writable_engine: Engine) -> Iterator[Comparer]:
 
 
 def collect_named_documents(comparer: Comparer, groups: frozenset[str] | None, full: bool = False) -> set[str]:
-    """Every document that an answer with everything in it names."""
+    """Return the ids of all documents that a complete answer names."""
     answer = compare_sides(comparer, "a1", "b1", groups=groups, cap=0, graph=True, candidates=True, full=full).to_dict()
-    found: set[str] = set()
+    ids: set[str] = set()
     for entry in (*answer["common"], *answer["distinct_a"], *answer["distinct_b"]):
-        found.update(place["id"] for place in entry["evidence"])
-        found.update(bridge["id"] for bridge in entry.get("via", ()))
-    found.update(node["id"] for node in answer["graph"]["nodes"] if node["kind"] == "document")
-    return found
+        ids.update(place["id"] for place in entry["evidence"])
+        ids.update(bridge["id"] for bridge in entry.get("via", ()))
+    ids.update(node["id"] for node in answer["graph"]["nodes"] if node["kind"] == "document")
+    return ids
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -62,10 +62,10 @@ def test_an_unreadable_side_is_unknown(restricted_comparer: Comparer) -> None:
 
 
 def test_a_search_selects_only_readable_documents(restricted_comparer: Comparer) -> None:
-    everything = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=STAFF_GROUPS).a.ids
-    some = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=NO_GROUPS).a.ids
-    assert set(some) < set(everything)
-    with pytest.raises(BadSide, match="selects no document"):
+    all_ids = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=STAFF_GROUPS).a.ids
+    readable = compare_sides(restricted_comparer, "search:honey bee", "b2", groups=NO_GROUPS).a.ids
+    assert set(readable) < set(all_ids)
+    with pytest.raises(BadSide, match="matches no document"):
         compare_sides(restricted_comparer, "search:source:planted date:2011-03-12", "b2", groups=NO_GROUPS)
 
 

@@ -1,22 +1,19 @@
-"""The same question has the same answer: twice, in two processes, the other way round, on both engines."""
+"""The same comparison has the same answer: twice, in two processes, with swapped sides, on both engines."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from indexer.engines.base import Engine
-from tests.support.comparisons import INDEX, compare_sides
+from tests.support.comparisons import INDEX, LISTS, compare_sides, encode_without_timings
+from tests.support.paths import ROOT
 from worker.comparer import Comparer
 
-ROOT = Path(__file__).parents[2]
-LISTS = ("common", "distinct_a", "distinct_b")
 SIDES = [
     ("a1", "b1"),
     ("d0000", "d0006"),
@@ -27,26 +24,22 @@ SIDES = [
 ]
 
 
-def untimed(answer: dict[str, Any]) -> bytes:
-    answer["stats"].pop("ms")
-    return orjson.dumps(answer)
-
-
 @pytest.mark.parametrize(("a", "b"), SIDES)
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_comparing_twice_gives_the_same_bytes(comparer: Comparer, a: str, b: str, preset: str) -> None:
     one, other = (
-        untimed(compare_sides(each, a, b, preset=preset, cap=0, candidates=True, graph=True).to_dict())
+        encode_without_timings(compare_sides(each, a, b, preset=preset, cap=0, candidates=True, graph=True))
         for each in (comparer, Comparer(comparer.engine))
     )
     assert one == other
 
 
 def test_two_processes_give_the_same_bytes(indexed_embedded_engine: Engine) -> None:
+    engine = indexed_embedded_engine.address
     code = (
         "import sys, orjson; from worker import compare\n"
         "for a, b in (('a1', 'b1'), ('d0000', 'd0006')):\n"
-        f"    answer = compare(a, b, index={INDEX!r}, engine={indexed_embedded_engine.address!r}, cap=0, candidates=True).to_dict()\n"
+        f"    answer = compare(a, b, index={INDEX!r}, engine={engine!r}, cap=0, candidates=True).to_dict()\n"
         "    answer['stats'].pop('ms'); sys.stdout.buffer.write(orjson.dumps(answer))"
     )
     runs = {
@@ -59,22 +52,22 @@ def test_two_processes_give_the_same_bytes(indexed_embedded_engine: Engine) -> N
 
 
 def swap_sides(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer as it should be to the question asked the other way round."""
+    """Return the answer that the comparison with swapped sides should have."""
     answer |= {"a": answer["b"], "b": answer["a"]}
     answer |= {"distinct_a": answer["distinct_b"], "distinct_b": answer["distinct_a"]}
     answer["candidates"] = {"a": answer["candidates"]["b"], "b": answer["candidates"]["a"]}
     for entry in (entry for name in LISTS for entry in answer[name]):
         entry |= {"a": entry["b"], "b": entry["a"]}
-        for place in entry["evidence"]:
-            place["side"] = {"a": "b", "b": "a"}[place["side"]]
-        entry["evidence"].sort(key=lambda place: place["side"])
+        for snippet in entry["evidence"]:
+            snippet["side"] = {"a": "b", "b": "a"}[snippet["side"]]
+        entry["evidence"].sort(key=lambda snippet: snippet["side"])
     return answer
 
 
 @pytest.mark.parametrize(("a", "b"), SIDES)
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_swapping_the_sides_swaps_the_answer(comparer: Comparer, a: str, b: str, preset: str) -> None:
-    """To the digits that an iteration is carried to: that of the paper stops earlier than the exact solution."""
+    """As far as the iterations converge: the paper's stops earlier than the default one."""
     one = swap_sides(compare_sides(comparer, a, b, preset=preset, cap=0, candidates=True).to_dict())
     other = compare_sides(comparer, b, a, preset=preset, cap=0, candidates=True).to_dict()
     for name in ("a", "b", *LISTS, "candidates"):
@@ -82,7 +75,7 @@ def test_swapping_the_sides_swaps_the_answer(comparer: Comparer, a: str, b: str,
 
 
 def is_nearly_equal(one: object, other: object, tolerance: float) -> bool:
-    """Equal but for the last digits of numbers."""
+    """Return whether two JSON values are equal up to a difference between their numbers."""
     if isinstance(one, float) or isinstance(other, float):
         return one == pytest.approx(other, abs=tolerance)
     if isinstance(one, dict) and isinstance(other, dict):
@@ -97,7 +90,7 @@ def is_nearly_equal(one: object, other: object, tolerance: float) -> bool:
 def test_both_engines_give_the_same_lists(
     indexed_embedded_engine: Engine, indexed_elasticsearch_engine: Engine, a: str, b: str, preset: str
 ) -> None:
-    """But for phrases whose scores are a tie within 1e-5."""
+    """Only phrases whose scores are within 2e-5 may change places."""
     one, other = (
         compare_sides(Comparer(engine), a, b, preset=preset, cap=0)
         for engine in (indexed_embedded_engine, indexed_elasticsearch_engine)

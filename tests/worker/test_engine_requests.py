@@ -1,4 +1,4 @@
-"""What a comparison costs an engine, counted in requests."""
+"""Requests to the engine that a comparison costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.comparisons import INDEX, compare_sides
 from worker.comparer import Comparer
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 
 COSTS = [
     ("a1", "b1", 2),
@@ -46,7 +46,7 @@ def test_an_index_is_opened_once_for_many_comparisons(opened_indexes: list[str],
 
 @pytest.fixture
 def opened_indexes(comparer: Comparer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Notes every time that an index of the engine is opened."""
+    """The indexes opened on the engine, one entry each time."""
     opened: list[str] = []
     open_reader = type(comparer.engine).open_reader
 

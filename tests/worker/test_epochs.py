@@ -1,4 +1,4 @@
-"""Documents come and go, epochs change: an answer is of one epoch and of the documents as they are."""
+"""Documents and epochs change: an answer is made from one epoch and from the documents as they are."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from indexer.errors import EpochChanged, UnknownDocument, UnknownIndex
 from tests.support.answer_shape import check_answer
 from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
+from tests.support.index_copies import copy_index
 from worker.comparer import Comparer
 
 
@@ -22,45 +23,41 @@ def add_documents(engine: Engine, *documents: Document) -> None:
     engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(documents))
 
 
-def new_epoch(engine: Engine, name: str) -> None:
-    """The same documents as a new build."""
-    reader = engine.open_reader(INDEX)
-    documents = list(reader.scan())
-    with engine.start_build(INDEX) as build:
-        build.write(documents)
-        build.commit(reader.model, replace(reader.info, epoch=name))
+def rebuild_index(engine: Engine) -> None:
+    """Write the same documents as epoch ``2-next``."""
+    copy_index(engine.open_reader(INDEX), engine, epoch="2-next")
 
 
 class InterruptedReader(Reader):
-    """A reader that lets something happen before its second request."""
+    """A reader that calls a function before its second request."""
 
-    def __init__(self, reader: Reader, between: Callable[[], None]) -> None:
-        self._reader, self._between, self._asked = reader, between, 0
+    def __init__(self, reader: Reader, interrupt: Callable[[], None]) -> None:
+        self._reader, self._interrupt, self._request_count = reader, interrupt, 0
         self.info, self.model = reader.info, reader.model
 
-    def _ask(self) -> Reader:
-        self._asked += 1
-        if self._asked == 2:
-            self._between()
+    def _count_request(self) -> Reader:
+        self._request_count += 1
+        if self._request_count == 2:
+            self._interrupt()
         return self._reader
 
     def fetch(self, ids, groups: Groups = None) -> list[AnalysedDocument | None]:  # type: ignore[no-untyped-def]
-        return self._ask().fetch(ids, groups)
+        return self._count_request().fetch(ids, groups)
 
     def scan(self, groups: Groups = None):  # type: ignore[no-untyped-def]
-        return self._ask().scan(groups)
+        return self._count_request().scan(groups)
 
     def readable_ids(self, groups: Groups, limit: int) -> list[str]:
-        return self._ask().readable_ids(groups, limit)
+        return self._count_request().readable_ids(groups, limit)
 
     def facet_names(self, groups: Groups = None) -> list[str]:
-        return self._ask().facet_names(groups)
+        return self._count_request().facet_names(groups)
 
     def search_page(self, request: SearchRequest) -> SearchResult:
-        return self._ask().search_page(request)
+        return self._count_request().search_page(request)
 
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
-        return self._ask().find_neighbourhood(request)
+        return self._count_request().find_neighbourhood(request)
 
 
 @pytest.mark.parametrize("b", ["b1", "search:nectar", "query:waggle dance", "text:waggle dance"])
@@ -69,7 +66,7 @@ def test_an_epoch_that_changes_between_the_requests_gives_an_answer_of_the_new_o
 ) -> None:
     comparer = Comparer(writable_engine)
     readers: list[Reader] = [
-        InterruptedReader(writable_engine.open_reader(INDEX), lambda: new_epoch(writable_engine, "2-next"))
+        InterruptedReader(writable_engine.open_reader(INDEX), lambda: rebuild_index(writable_engine))
     ]
     open_reader = type(writable_engine).open_reader
     monkeypatch.setattr(
@@ -85,7 +82,7 @@ def test_an_epoch_that_changes_between_the_requests_gives_an_answer_of_the_new_o
 def test_an_answer_names_the_epoch_it_was_made_from(writable_engine: Engine) -> None:
     comparer = Comparer(writable_engine)
     before = compare_sides(comparer, "a1", "b1")
-    new_epoch(writable_engine, "2-next")
+    rebuild_index(writable_engine)
     after = compare_sides(comparer, "a1", "b1")
     assert (before.epoch != "2-next", after.epoch) == (True, "2-next")
     assert before.id != after.id
@@ -105,10 +102,7 @@ def test_an_index_that_keeps_changing_is_refused(writable_engine: Engine, monkey
 def test_a_deleted_index_is_unknown_even_to_a_comparer_that_had_it_open(writable_engine: Engine) -> None:
     comparer = Comparer(writable_engine)
     compare_sides(comparer, "a1", "b1")
-    with writable_engine.start_build("another") as build:
-        reader = writable_engine.open_reader(INDEX)
-        build.write(reader.scan())
-        build.commit(reader.model, replace(reader.info, name="another"))
+    copy_index(writable_engine.open_reader(INDEX), writable_engine, name="another")
     writable_engine.delete_index(INDEX)
     for sides in (("a1", "b1"), ("text:waggle dance", "text:rye flour")):
         with pytest.raises(UnknownIndex):

@@ -1,4 +1,4 @@
-"""A results page: many comparisons for the price of one reading."""
+"""A results page: many comparisons that share their requests to the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HITS = ["b1", "a1", *(f"d{n:04}" for n in range(0, 48, 6))]
 
 
 def make_page_specs(comparer: Comparer, against: str, **options: object) -> list[ComparisonSpec]:
-    """Every hit against the query, a document, the rest of the page or the hit above."""
+    """Return the specs of every hit against the query, a document, the rest of the page or the hit above."""
     specs = []
     for position, hit in enumerate(HITS):
         other = {
@@ -47,7 +47,7 @@ def test_a_page_of_ten_hits_costs_two_requests(
 
 @pytest.mark.parametrize("against", ["query", "document", "page", "above"])
 def test_each_hit_is_explained_as_if_it_were_compared_alone(comparer: Comparer, against: str) -> None:
-    """While all that is reached has room in the neighbourhood, as in a small index."""
+    """This holds while the neighbourhood has room for all documents reached, as in a small index."""
     specs = make_page_specs(comparer, against, options={"neighbours": 1000})
     for spec, answer in zip(specs, comparer.explain(specs), strict=True):
         alone = comparer.compare(spec)

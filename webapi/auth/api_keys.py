@@ -42,7 +42,7 @@ _IMPOSSIBLE_HASH = "0" * 64
 """Compared with where no key has the name, so that it takes as long."""
 _CHECK_SECONDS = 1.0
 """Time between two looks at the file."""
-_FILE_HEADER = "# API keys, written by `phrasecom keys`; running servers read it again when it changes.\n"
+_FILE_HEADER = "# API keys, written by `phrasecom keys`; running servers reload this file when it changes.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class KeyFile:
             if stamp != self._stamp:
                 self._keys = read_keys(self._path) if stamp is not None else {}
                 self._stamp = stamp
-                log.info("read the API keys again: %d of them", len(self._keys))
+                log.info("reloaded the API keys: %d keys", len(self._keys))
         except BadSetting as error:  # perhaps half written: keep the keys that were read before
-            log.error("the API keys in force stay: %s", error)
+            log.error("cannot reload the API keys, keeping the current ones: %s", error)
         finally:
             self._next_check = time.monotonic() + _CHECK_SECONDS
             self._lock.release()
@@ -127,7 +127,7 @@ def read_keys(path: Path) -> dict[str, ApiKey]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(
             f"cannot read keys_file {str(path)!r}: {getattr(error, 'strerror', None) or error}",
-            fix="write it with: phrasecom keys",
+            fix="manage it with: phrasecom keys",
         ) from None
     try:
         return {name: _parse_key(name, table) for name, table in tables.items()}
@@ -137,17 +137,17 @@ def read_keys(path: Path) -> dict[str, ApiKey]:
 
 def _parse_key(name: str, table: object) -> ApiKey:
     if not isinstance(table, Mapping) or set(table) - _FIELDS:
-        raise BadSetting(f"[{name}] is not a key", fix=f"give it {', '.join(sorted(_FIELDS))}, nothing else")
+        raise BadSetting(f"[{name}] is not a valid key", fix=f"it must have exactly {', '.join(sorted(_FIELDS))}")
     sha256 = table.get("sha256")
     if not isinstance(sha256, str) or not _SHA256_HEX.fullmatch(sha256):
-        raise BadSetting(f"[{name}] sha256 is not a SHA-256", fix="create a key with: phrasecom keys add NAME")
+        raise BadSetting(f"[{name}] sha256 is not a SHA-256 hash", fix="create a key with: phrasecom keys add NAME")
     return make_api_key(name, sha256, *(table.get(field) for field in ("scopes", "indexes", "groups")))
 
 
 def make_api_key(name: str, sha256: str, scopes: Any, indexes: Any, groups: Any) -> ApiKey:
     """Return a key with these rights, where ``["*"]`` means all; raise BadSetting if they are not valid."""
     if not _KEY_NAME.fullmatch(name):
-        raise BadSetting(f"{name[:80]!r} cannot name a key", fix="use lower-case letters, digits and '-'")
+        raise BadSetting(f"{name[:80]!r} is not a valid key name", fix="use lower-case letters, digits and '-'")
     lists: dict[str, list[str]] = {}
     for field, values in (("scopes", scopes), ("indexes", indexes), ("groups", groups)):
         if not isinstance(values, list | tuple) or not all(isinstance(value, str) and value for value in values):
@@ -155,7 +155,7 @@ def make_api_key(name: str, sha256: str, scopes: Any, indexes: Any, groups: Any)
         lists[field] = list(values)
     unknown = sorted(set(lists["scopes"]) - SCOPES)
     if unknown:
-        raise BadSetting(f"[{name}] has no scope {unknown[0]!r}", fix=f"use {', '.join(sorted(SCOPES))}")
+        raise BadSetting(f"[{name}] has an unknown scope {unknown[0]!r}", fix=f"use {', '.join(sorted(SCOPES))}")
     for index in lists["indexes"]:
         if index != ALL_NAMES:
             _check_index(name, index)

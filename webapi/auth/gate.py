@@ -88,7 +88,7 @@ class Gate:
         g.caller = self._require_caller()
         self._rate.check(g.caller.key_id)
         if scope is None:
-            raise Forbidden(f"no key allows {endpoint}")
+            raise Forbidden(f"no API key gives access to {endpoint}")
         if scope != ANY_SCOPE:
             require_scope(g.caller, scope)
         arguments = request.view_args or {}
@@ -102,8 +102,8 @@ class Gate:
             return caller
         self._rate.check(_make_address_id(request.environ))
         if _read_credential(request.environ):
-            raise Unauthorized("the API key is unknown", fix="ask for a new one")
-        raise Unauthorized("an API key is needed", fix="send Authorization: Bearer KEY, or X-API-Key: KEY")
+            raise Unauthorized("the API key is unknown", fix="request a new one")
+        raise Unauthorized("an API key is required", fix="send Authorization: Bearer KEY, or X-API-Key: KEY")
 
     def _identify_caller(self, environ: WSGIEnvironment) -> Caller | None:
         """Return the caller with the key that is shown; without keys, one for each address, who reads everything."""
@@ -124,13 +124,15 @@ class Gate:
 def check_keys_file(settings: Settings) -> None:
     """Raise BadSetting if the keys file cannot be read or contains no key."""
     if not read_keys(Path(settings.keys_file)):
-        raise BadSetting(f"keys_file {settings.keys_file!r} holds no key", fix="create one with: phrasecom keys add NAME")
+        raise BadSetting(
+            f"keys_file {settings.keys_file!r} contains no key", fix="create one with: phrasecom keys add NAME"
+        )
 
 
 def require_scope(caller: Caller, scope: str) -> None:
     """Raise Forbidden unless the caller has the scope."""
     if scope not in caller.scopes:
-        raise Forbidden(f"this API key is not for {scope!r}", fix=f"use one with the scope {scope!r}")
+        raise Forbidden(f"this API key lacks the scope {scope!r}", fix="use a key with that scope")
 
 
 def check_index_access(caller: Caller, index: str) -> None:

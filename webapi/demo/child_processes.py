@@ -66,7 +66,7 @@ class ChildProcesses:
         for name, child in self._running.items():
             if child.poll() is not None:
                 log = self._log_path(name)
-                lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+                lines = log.read_text(errors="replace").strip().splitlines() or ["its log is empty"]
                 raise Unavailable(f"the {name} stopped ({child.returncode}): {lines[-1]}", fix=f"see {log}")
 
     def has_logged(self, name: str, text: str) -> bool:

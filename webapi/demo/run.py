@@ -63,7 +63,7 @@ def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
     _interrupt_on_signals()
     if "MAKELEVEL" in os.environ:
         die_with_parent()
-    _print_status("collecting and indexing the documents ...")
+    _print_status("collecting and indexing documents ...")
     with progress_bar(is_quiet=once) as progress:
         pair = prepare_index(demo, progress)
     check_port(demo.port)  # it may have been taken during the indexing
@@ -74,7 +74,7 @@ def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
             try:
                 answer: dict[str, Any] = client.compare(INDEX, pair[0], pair[1])
             except ApiError as error:
-                raise Unavailable(f"the service answered: {error.detail}", fix=f"see {demo.folder}/logs") from None
+                raise Unavailable(f"the service failed: {error.detail}", fix=f"see {demo.folder}/logs") from None
         if not once:
             try:  # before the text that says Ctrl-C stops it is printed
                 _print_answer(demo, answer)
@@ -98,7 +98,7 @@ def prepare_index(demo: DemoOptions, progress: Progress) -> tuple[str, str]:
         _make_folder(demo.folder)
         with Rejects(demo.folder / "rejects.jsonl") as rejects:
             report = build_index(read_corpus(demo, rejects), engine, INDEX, None, progress, rejects=rejects)
-        state = "already there" if report.unchanged else "made"
+        state = "unchanged" if report.unchanged else "built"
         _print_status(f"index {INDEX}: {report.documents:,} documents, {report.phrases:,} phrases, {state}")
         return BUILT_IN_PAIR if demo.corpus is None else find_related_pair(engine)
 
@@ -107,7 +107,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadParameter(f"cannot make {folder}: {error.strerror}", fix="name another with --folder") from None
+        raise BadParameter(f"cannot create {folder}: {error.strerror}", fix="choose another with --folder") from None
 
 
 def read_corpus(demo: DemoOptions, rejects: Rejects) -> Iterator[Document]:
@@ -174,7 +174,7 @@ def wait_until_ready(client: Any, children: ChildProcesses, max_seconds: float =
         except OSError:
             client.close()
         time.sleep(0.1)
-    raise Unavailable(f"the web server was not ready after {max_seconds:.0f} s", fix="see its log, web-server.log")
+    raise Unavailable(f"the web server was not ready after {max_seconds:.0f} s", fix="see web-server.log")
 
 
 def check_port(port: int) -> int:
@@ -191,7 +191,7 @@ def _print_answer(demo: DemoOptions, answer: dict[str, Any]) -> None:
     ids = {"index": INDEX, "a": answer["a"]["ids"][0], "b": answer["b"]["ids"][0]}
     query = QUERY if demo.corpus is None else answer["a"]["title"]
     click.echo(f"\nsearch   {demo.url}/?{urlencode({'index': INDEX, 'q': query})}")
-    click.echo(f"compare  {demo.url}/compare?{urlencode(ids)}\nCtrl-C stops it")
+    click.echo(f"compare  {demo.url}/compare?{urlencode(ids)}\npress Ctrl-C to stop")
 
 
 def _print_status(text: str) -> None:

@@ -27,7 +27,7 @@ def make_job_response(view: JobView, path: str) -> Response:
     if job.state == "expired":
         raise make_expired_error(job.id)
     if job.state == "cancelled":
-        detail = "the job was cancelled; post the question again"
+        detail = "the job was cancelled; post the request again"
         return make_problem(409, "cancelled", detail, id=job.id, state="cancelled")
     return make_accepted_response(job, f"{path}/{job.id}")
 

@@ -21,18 +21,18 @@ from worker.jobs.job import QUEUES
 from worker.jobs.statistics import DURATION_BUCKETS, JobStatistics
 from worker.service.gateway import JobGateway
 
-ANSWERS_SENT = Counter("phrasecom_answers", "Answers sent, by where they came from", ["source"])
+ANSWERS_SENT = Counter("phrasecom_answers", "Answers sent, by source", ["source"])
 REQUESTS_ANSWERED = Counter("phrasecom_requests", "Requests answered", ["endpoint", "status"])
 REQUEST_SECONDS = Histogram(
     "phrasecom_request_seconds",
-    "How long requests took",
+    "Duration of requests",
     ["endpoint"],
     buckets=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10),
 )
 WAITING_REQUESTS = Gauge("phrasecom_waiting_requests", "Requests waiting for a job", multiprocess_mode="livesum")
 ELASTICSEARCH_SECONDS = Histogram(
     "phrasecom_elasticsearch_seconds",
-    "How long the web server's own requests to Elasticsearch took",
+    "Duration of requests from the web server to Elasticsearch",
     buckets=DURATION_BUCKETS,
 )
 _OPEN_STATES: Final = ("queued", "running")
@@ -49,7 +49,9 @@ class QueueCollector(Collector):
         self._caller = caller
 
     def collect(self) -> Iterator[Metric]:
-        up = GaugeMetricFamily("phrasecom_up", "Whether a part can be reached: store, worker, engine", labels=["part"])
+        up = GaugeMetricFamily(
+            "phrasecom_up", "Whether a component is reachable: store, worker, engine", labels=["part"]
+        )
         statistics = _get_statistics(self._gateway)
         up.add_metric(["store"], float(statistics is not None))
         if statistics is not None:
@@ -85,25 +87,25 @@ def _get_index_info(gateway: JobGateway, name: str) -> IndexInfo | None:
 
 
 def _collect_jobs(statistics: JobStatistics) -> Iterator[Metric]:
-    jobs = GaugeMetricFamily("phrasecom_jobs", "Jobs that are not over", labels=["queue", "state"])
+    jobs = GaugeMetricFamily("phrasecom_jobs", "Jobs that are queued or running", labels=["queue", "state"])
     age = GaugeMetricFamily(
         "phrasecom_queue_age_seconds",
-        "How long the oldest job that nobody runs has waited since it was last queued",
+        "Time since the oldest queued job was last queued",
         labels=["queue"],
     )
     standstill = GaugeMetricFamily(
-        "phrasecom_standstill_seconds", "How long the oldest job that is not over has got no further", labels=["queue"]
+        "phrasecom_standstill_seconds", "Longest time that an unfinished job has made no progress", labels=["queue"]
     )
     for queue in QUEUES:
         age.add_metric([queue], statistics.oldest_queued_seconds.get(queue, 0.0))
         standstill.add_metric([queue], statistics.stalled_seconds.get(queue, 0.0))
         for state in _OPEN_STATES:
             jobs.add_metric([queue, state], statistics.open_jobs.get((queue, state), 0))
-    ended = CounterMetricFamily("phrasecom_jobs_ended", "Jobs that are over, and how", labels=["state", "code"])
+    ended = CounterMetricFamily("phrasecom_jobs_ended", "Finished jobs, by outcome", labels=["state", "code"])
     for labels in sorted({("done", ""), ("failed", "internal"), *statistics.ended_jobs}):
         ended.add_metric(list(labels), statistics.ended_jobs.get(labels, 0))
     seconds = HistogramMetricFamily(
-        "phrasecom_worker_elasticsearch_seconds", "How long workers' requests to Elasticsearch took"
+        "phrasecom_worker_elasticsearch_seconds", "Duration of requests from workers to Elasticsearch"
     )
     durations = statistics.elasticsearch_durations
     seconds.add_metric([], durations.cumulative_counts(), sum_value=durations.seconds)
@@ -111,10 +113,12 @@ def _collect_jobs(statistics: JobStatistics) -> Iterator[Metric]:
 
 
 def _collect_epochs(infos: Iterable[IndexInfo]) -> Iterator[Metric]:
-    age = GaugeMetricFamily("phrasecom_epoch_age_seconds", "How long ago an index was built", labels=["index"])
-    documents = GaugeMetricFamily("phrasecom_index_documents", "Documents of an index", labels=["index"])
+    age = GaugeMetricFamily("phrasecom_epoch_age_seconds", "Time since an index was built", labels=["index"])
+    documents = GaugeMetricFamily("phrasecom_index_documents", "Documents in an index", labels=["index"])
     drift = GaugeMetricFamily(
-        "phrasecom_index_drift", "Share of documents that came, changed or went since", labels=["index"]
+        "phrasecom_index_drift",
+        "Share of documents added, changed or deleted since the index was built",
+        labels=["index"],
     )
     for info in infos:
         age.add_metric([info.name], max(0.0, time.time() - datetime.fromisoformat(info.created).timestamp()))

@@ -29,8 +29,8 @@ PROBLEM_TYPE = "application/problem+json"
 _RETRY_AFTER_SECONDS = "2"
 CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
 _HTTP_FIXES = {
-    UnknownIndex.code: "GET /v1/indexes lists those there are for you",
-    UnknownDocument.code: "POST /v1/INDEX/_search finds ids",
+    UnknownIndex.code: "GET /v1/indexes lists the indexes you can access",
+    UnknownDocument.code: "find ids with POST /v1/INDEX/_search",
 }
 """Fixes that replace those of the errors, which are written for the command line."""
 _TITLES = {
@@ -114,7 +114,7 @@ def _collect_public_details() -> dict[str, str]:
 
 def make_expired_error(id: str) -> Expired:
     """Return the error for a job whose answer was deleted."""
-    return Expired(f"the answer of job {id!r} has expired", fix="post the question again")
+    return Expired(f"the answer of job {id!r} has expired", fix="post the request again")
 
 
 class InvalidRequest(BadRequest):
@@ -149,4 +149,4 @@ def _handle_http_exception(error: HTTPException) -> Response:
 
 def _handle_unexpected(error: Exception) -> Response:
     log.error("request failed", exc_info=error)
-    return make_problem(500, "internal", "an internal error; the server's log has the details")
+    return make_problem(500, "internal", "internal error; see the server's log")

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from webapi.routes.pages import render_page
-from webapi.schemas.openapi import build_description, format_description
+from webapi.schemas.openapi import build_openapi_description, format_openapi_json
 from webapi.schemas.responses import ProblemReply
 
 blueprint = Blueprint("docs", __name__)
@@ -24,12 +24,12 @@ def show_docs() -> Response:
 
 @openapi_blueprint.get("/v1/openapi.json", endpoint="served")
 def send_description() -> Response:
-    return Response(format_description(), mimetype="application/json")
+    return Response(format_openapi_json(), mimetype="application/json")
 
 
 @cache
 def _build_page_values() -> dict[str, Any]:
-    description = build_description()
+    description = build_openapi_description()
     operations = [
         _describe_operation(method, path, operation)
         for path, methods in description["paths"].items()

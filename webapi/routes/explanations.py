@@ -59,11 +59,13 @@ def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
     """Build the job's payload; raise TooLarge for too many hits, BadParameter if the page is compared with nothing."""
     max_hits = get_context().settings.max_hits
     if len(body.hits) > max_hits:
-        raise TooLarge(f"{len(body.hits)} hits are above the limit of {max_hits}", fix="ask for fewer at a time")
+        raise TooLarge(f"{len(body.hits)} hits are above the limit of {max_hits}", fix="request fewer at a time")
     against: Against = body.against or ("query" if body.query is not None else "document")
     if against in ("query", "document") and getattr(body, against) is None:
-        detail = f"against {against!r} needs a {against}" if body.against else "the page is compared with nothing"
-        raise BadParameter(detail, fix="add query or document, or choose against page or above")
+        detail = (
+            f"against {against!r} needs a {against}" if body.against else "there is nothing to compare the hits with"
+        )
+        raise BadParameter(detail, fix="add query or document, or set against to page or above")
     hits = tuple(dict.fromkeys(body.hits))
     return PageRequest(body.index, hits, against, body.query, body.document, caller.groups)
 

@@ -29,7 +29,7 @@ def record_feedback(id: str) -> Response:
     phrases = {entry["phrase"] for name in ("common", "distinct_a", "distinct_b") for entry in answer[name]}
     for opinion in body.phrases:
         if opinion.phrase not in phrases:
-            raise BadParameter(f"the comparison shows no phrase {opinion.phrase!r}", fix="name a phrase of its lists")
+            raise BadParameter(f"the comparison shows no phrase {opinion.phrase!r}", fix="use a phrase from its lists")
     opinions = [opinion.model_dump(exclude_none=True) for opinion in body.phrases]
     recorded = gateway.record_feedback(answer, opinions, caller)
     return Response(orjson.dumps({"id": id, "recorded": recorded}), 201, mimetype=JSON_TYPE)

@@ -101,7 +101,7 @@ def suggest_phrases(name: str) -> Response:
     """Return phrases of the index that continue what is typed."""
     typed = request.args.get("q", "")
     if not typed.strip():
-        raise BadParameter("q is missing", fix="ask with ?q=…")
+        raise BadParameter("q is missing", fix="add ?q=…")
     try:
         size = int(request.args.get("size", "10"))
     except ValueError:

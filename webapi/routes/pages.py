@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, render_template, request
 
 from webapi.http.static_files import compute_static_digest, make_file_response
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
 
 blueprint = Blueprint("pages", __name__, template_folder="../templates")

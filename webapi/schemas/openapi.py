@@ -28,7 +28,7 @@ _PREFER_HEADER = {
 _ACCESS_ERRORS = (401, 403, 414, 429, 431)
 """Statuses of requests that are refused before an operation is reached."""
 _SECURITY_SCHEMES: dict[str, Any] = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, where the server has any"},
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, if the server uses API keys"},
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 _TEXT_SCHEMA: dict[str, Any] = {"type": "string", "minLength": 1}
@@ -61,35 +61,35 @@ _JOB, _PAGE = responses.JobReply, responses.ExplanationReply
 OPERATIONS = (
     Operation("post", "/v1/comparisons", "Compare two sides", responses.ComparisonReply, requests.ComparisonBody,
               pending=_JOB, errors=(400, 404, 409, 413, 415, 429, 500, 503, 504)),
-    Operation("get", "/v1/comparisons/{id}", "The state or the answer of a comparison", responses.ComparisonReply,
+    Operation("get", "/v1/comparisons/{id}", "Get the state or the answer of a comparison", responses.ComparisonReply,
               pending=_JOB, errors=(400, 404, 409, 410, 500, 503, 504), not_modified=True),
-    Operation("delete", "/v1/comparisons/{id}", "Leave a comparison; work stops when nobody is left", _JOB),
-    Operation("post", "/v1/comparisons/{id}/feedback", "Say which phrases were useful", responses.FeedbackReply,
+    Operation("delete", "/v1/comparisons/{id}", "Stop waiting for a comparison; without callers, its job stops", _JOB),
+    Operation("post", "/v1/comparisons/{id}/feedback", "Report which phrases were useful", responses.FeedbackReply,
               requests.FeedbackBody, status=201, pending=_JOB, errors=(400, 404, 409, 410, 413, 415, 500, 503, 504)),
     Operation("post", "/v1/explanations", "Explain a results page", _PAGE, requests.ExplanationBody,
               pending=_PAGE, errors=(400, 404, 409, 413, 415, 429, 500, 503, 504)),
-    Operation("get", "/v1/explanations/{id}", "A results page, each hit as it is ready", _PAGE,
+    Operation("get", "/v1/explanations/{id}", "Get the explained hits of a results page", _PAGE,
               pending=_PAGE, errors=(400, 404, 409, 410, 500, 503, 504), not_modified=True),
-    Operation("delete", "/v1/explanations/{id}", "Leave a results page", _JOB),
-    Operation("get", "/v1/jobs/{id}", "How far a job is", responses.IngestReply, pending=_JOB,
+    Operation("delete", "/v1/explanations/{id}", "Stop waiting for a results page", _JOB),
+    Operation("get", "/v1/jobs/{id}", "Get the progress of a job", responses.IngestReply, pending=_JOB,
               errors=(400, 404, 409, 410, 500, 503, 504)),
-    Operation("post", "/v1/{index}/_search", "Search, with the reasons for each hit", responses.SearchReply,
+    Operation("post", "/v1/{index}/_search", "Search, with reasons for each hit", responses.SearchReply,
               requests.SearchBody, errors=(400, 404, 413, 415, 429, 503, 504)),
-    Operation("get", "/v1/indexes", "The indexes", responses.IndexesReply, errors=(503,)),
-    Operation("get", "/v1/indexes/{name}", "One index", responses.WholeIndexReply, errors=(400, 404, 503)),
+    Operation("get", "/v1/indexes", "List the indexes", responses.IndexesReply, errors=(503,)),
+    Operation("get", "/v1/indexes/{name}", "Get an index", responses.WholeIndexReply, errors=(400, 404, 503)),
     Operation("post", "/v1/indexes/{name}/documents", "Add or replace documents", None, requests.DocumentsBody,
               status=202, pending=_JOB, errors=(400, 404, 413, 415, 429, 503)),
-    Operation("get", "/v1/indexes/{name}/documents/{id}", "One document", responses.DocumentReply,
+    Operation("get", "/v1/indexes/{name}/documents/{id}", "Get a document", responses.DocumentReply,
               errors=(400, 404, 503), not_modified=True),
-    Operation("get", "/v1/indexes/{name}/suggest", "Phrases that continue what is typed", responses.SuggestionsReply,
+    Operation("get", "/v1/indexes/{name}/suggest", "Suggest phrases for typed text", responses.SuggestionsReply,
               errors=(400, 404, 503), query=("q", "size")),
-    Operation("get", "/healthz", "Whether the process is alive", responses.HealthReply, errors=()),
-    Operation("get", "/readyz", "Whether it can do its work", responses.HealthReply, errors=()),
+    Operation("get", "/healthz", "Check whether the process is alive", responses.HealthReply, errors=()),
+    Operation("get", "/readyz", "Check whether the service is ready for requests", responses.HealthReply, errors=()),
 )  # fmt: skip
 
 
 @cache
-def build_description() -> dict[str, Any]:
+def build_openapi_description() -> dict[str, Any]:
     """Return the whole description; do not change it, it is cached."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
@@ -99,7 +99,7 @@ def build_description() -> dict[str, Any]:
         "info": {
             "title": "PhraseCom",
             "version": "1",
-            "description": "Explains search results: the phrases two documents share and the phrases that set each apart.",
+            "description": "Explain search results: the phrases two documents share and those that set each apart.",
         },
         "paths": paths,
         "components": {"schemas": _build_schemas(), "securitySchemes": _SECURITY_SCHEMES},
@@ -142,13 +142,13 @@ def _describe_responses(operation: Operation) -> dict[str, Any]:
     if operation.reply is not None:
         out[str(operation.status)] = _describe_response("Done", operation.reply)
     if operation.pending is not None:
-        out["202"] = _describe_response("Under way: ask at Location again", operation.pending)
+        out["202"] = _describe_response("In progress; poll the URL in Location", operation.pending)
         header = {"schema": {"type": "string"}}
         out["202"]["headers"] = {"Location": header, "Retry-After": header}
     if operation.not_modified:
         out["304"] = {"description": "Not changed since the ETag in If-None-Match"}
     if operation.path == "/readyz":
-        out["503"] = _describe_response("Something is missing", responses.HealthReply)
+        out["503"] = _describe_response("A component is unavailable", responses.HealthReply)
     for status in {*operation.errors, *(_ACCESS_ERRORS if operation.path.startswith("/v1/") else ())}:
         content = {"application/problem+json": {"schema": _make_reference(responses.ProblemReply)}}
         out[str(status)] = {"description": "See `code`", "content": content}
@@ -172,10 +172,10 @@ def _make_operation_id(operation: Operation) -> str:
     return "_".join([operation.method, *words])
 
 
-def format_description() -> str:
+def format_openapi_json() -> str:
     """Return the description as the text of ``openapi.json``."""
-    return json.dumps(build_description(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(build_openapi_description(), indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(format_description(), encoding="utf-8")
+    FILE.write_text(format_openapi_json(), encoding="utf-8")

@@ -21,7 +21,7 @@ from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
 from worker.explain.spec import OPTION_RANGES
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
 
 MAX_SUGGESTIONS = 50
@@ -68,15 +68,15 @@ class StrictModel(BaseModel):
 
 
 class SideBody(StrictModel):
-    """One side of a comparison: exactly one of these."""
+    """One side of a comparison; exactly one field must be set."""
 
-    id: DocumentId | None = Field(default=None, description="A document")
-    ids: list[DocumentId] | None = Field(default=None, min_length=1, description="A set of documents")
+    id: DocumentId | None = Field(default=None, description="Id of a document")
+    ids: list[DocumentId] | None = Field(default=None, min_length=1, description="Ids of a set of documents")
     search: NonEmptyText | None = Field(
         default=None,
-        description="Documents by words and filters: `quake source:BBC date:2011-03-11..2011-03-14`",
+        description="All documents that match words and filters, e.g. `quake source:BBC date:2011-03-11..2011-03-14`",
     )
-    query: NonEmptyText | None = Field(default=None, description="The query itself")
+    query: NonEmptyText | None = Field(default=None, description="A query, compared as a text")
     text: NonEmptyText | None = Field(default=None, description="A text that is not in the index")
 
     @model_validator(mode="after")
@@ -110,22 +110,26 @@ def _make_option(name: str, description: str | None = None) -> Any:
 
 
 class Options(StrictModel):
-    """Parameters of a comparison; what is left out has the preset's value."""
+    """Parameters of a comparison; the preset provides the defaults."""
 
-    cap: int | None = _make_option("cap", "Phrases in each list; 0 for all")
-    candidates: bool | None = Field(default=None, description="Add both salient sets")
-    graph: bool | None = Field(default=None, description="Add the neighbourhood")
-    neighbours: int | None = _make_option("neighbours", "Documents of the neighbourhood")
+    cap: int | None = _make_option("cap", "Maximum phrases in each list; 0 for all")
+    candidates: bool | None = Field(default=None, description="Add the salient phrases of both sides")
+    graph: bool | None = Field(default=None, description="Add the neighbourhood graph")
+    neighbours: int | None = _make_option("neighbours", "Documents in the neighbourhood")
     k: int | None = _make_option("k")
     alpha: Number | None = _make_option("alpha")
     lambda_: Number | None = _make_option("lambda")
     delta: Number | None = _make_option("delta")
     gamma: Number | None = _make_option("gamma")
     kappa: Number | None = _make_option("kappa")
-    cut: Number | None = _make_option("cut", "What an implied phrase must reach")
-    word_weight: Number | None = _make_option("word_weight", "Worth of being worded differently")
-    topic_weight: Number | None = _make_option("topic_weight", "Worth of the same topics")
-    base_weight: Number | None = _make_option("base_weight", "Worth of being held by many documents")
+    cut: Number | None = _make_option(
+        "cut", "Evidence an implied phrase needs; the threshold grows with the size of the corpus"
+    )
+    word_weight: Number | None = _make_option(
+        "word_weight", "Weight of the share of the phrase that the other side contains in some form"
+    )
+    topic_weight: Number | None = _make_option("topic_weight", "Weight of topic similarity")
+    base_weight: Number | None = _make_option("base_weight", "Weight of the document frequency of the phrase")
 
     def to_json(self) -> dict[str, Any]:
         """Return the options that are set, by their names on the wire."""
@@ -142,18 +146,20 @@ class ComparisonBody(StrictModel):
 
 
 class ExplanationBody(StrictModel):
-    """A results page: what was asked, what came, and what each hit is to be compared with."""
+    """A results page: its query or document, its hits, and what each hit is compared with."""
 
     index: IndexName
-    hits: list[DocumentId] = Field(min_length=1, description="In the order of the page")
+    hits: list[DocumentId] = Field(min_length=1, description="Ids of the hits, in the order of the page")
     query: NonEmptyText | None = Field(default=None, description="The query of the page")
-    document: DocumentId | None = Field(default=None, description="The document the page was found for")
+    document: DocumentId | None = Field(default=None, description="The document whose related documents the page lists")
     against: Literal["query", "page", "document", "above"] | None = Field(
-        default=None, description="Each hit against the query, the rest of the page, the document, or the hit above it"
+        default=None,
+        description="What to compare each hit with: the query, the rest of the page, the document, or the hit above it",
     )
 
     unknown: Literal["refuse", "skip"] = Field(
-        default="refuse", description="What to do about hits the index does not have: answer 404, or leave them out"
+        default="refuse",
+        description="How to handle hits that are not in the index: refuse the request with 404, or skip them",
     )
 
     @classmethod
@@ -174,7 +180,9 @@ class DocumentBody(StrictModel):
     date: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}([T ].*)?$", description="ISO 8601")
     url: str | None = None
     facets: dict[str, list[str]] = Field(default_factory=dict)
-    acl: list[str] = Field(default_factory=list, description="Groups that may read it; none: everybody")
+    acl: list[str] = Field(
+        default_factory=list, description="Groups that may read the document; if empty, every caller may"
+    )
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -183,7 +191,7 @@ class DocumentsBody(StrictModel):
 
 
 class SearchBody(StrictModel):
-    """A subset of the Elasticsearch search body; ``search_schema`` describes its larger parts."""
+    """A subset of the Elasticsearch search body."""
 
     # Only describes the body: ``webapi.search.body`` parses it.
     query: dict[str, Any] = Field(default={"match_all": {}})
@@ -195,7 +203,7 @@ class SearchBody(StrictModel):
     aggregations: dict[str, Any] = Field(default_factory=dict)
     source: bool | list[str] | str = Field(default=True, alias="_source")
     track_total_hits: bool | Annotated[int, Field(ge=0, le=MAX_INTEGER)] = True
-    why: bool = Field(default=True, description="Whether each hit carries its reasons")
+    why: bool = Field(default=True, description="Whether to add reasons to each hit")
 
 
 class Said(StrictModel):
@@ -222,6 +230,6 @@ def parse_body(model: type[M], body: bytes) -> M:
 
 def _describe_misfit(details: dict[str, Any]) -> dict[str, str]:
     path = "/".join(str(part) for part in details["loc"])
-    texts = {"extra_forbidden": "not known here; /docs lists what is", "too_short": "one at least is needed"}
+    texts = {"extra_forbidden": "unknown field; see /docs", "too_short": "must not be empty"}
     detail = texts.get(str(details["type"])) or str(details["msg"]).removeprefix("Value error, ")
     return {"at": f"/{path}" if path else "", "detail": detail}

@@ -23,8 +23,8 @@ class SideReply(ReplyModel):
 
 
 class OnSide(ReplyModel):
-    count: int = Field(description="How often the phrase occurs on this side")
-    relevance: float = Field(description="1.0: like an average salient phrase of this side")
+    count: int = Field(description="Occurrences of the phrase on this side")
+    relevance: float = Field(description="Relevance to this side; 1.0 is that of its average salient phrase")
 
 
 class Evidence(ReplyModel):
@@ -52,10 +52,14 @@ class PhraseReply(ReplyModel):
     b: OnSide
     evidence: list[Evidence]
     also: list[str] | None = Field(
-        default=None, description="Near-duplicates folded into this entry, and the lemmas of what is displayed"
+        default=None, description="Near-duplicates merged into this entry, and the lemmas of the displayed form"
     )
-    own: float | None = Field(default=None, description="Share of an implied phrase's relevance owed to the other side")
-    via: list[Bridge] | None = Field(default=None, description="Third documents that carry it, largest share first")
+    own: float | None = Field(
+        default=None, description="Share of an implied phrase's relevance that comes from the side that contains it"
+    )
+    via: list[Bridge] | None = Field(
+        default=None, description="Other documents that connect it to the side without it, largest share first"
+    )
     partial: float | None = None
     rest: float | None = None
 
@@ -129,13 +133,13 @@ class IndexReply(ReplyModel):
     phrases: int
     edges: int
     created: str
-    drift: float = Field(description="Share of documents changed since the epoch was built")
-    source: str | None = Field(description="The Elasticsearch index it was attached to")
+    drift: float = Field(description="Share of documents added, changed or deleted since the epoch was built")
+    source: str | None = Field(description="The Elasticsearch index it was built from with attach")
     settings: dict[str, Any]
 
 
 class FieldsReply(ReplyModel):
-    """What a search calls them; null where the source has no such field."""
+    """Field names in a search; null if the source has no such field."""
 
     title: str | None
     text: str | None
@@ -144,13 +148,13 @@ class FieldsReply(ReplyModel):
 
 
 class FacetReply(ReplyModel):
-    field: str = Field(description="What terms and aggregations of a search call it")
-    name: str | None = Field(description="What a side calls it (search:NAME:VALUE); null: a field of the source only")
+    field: str = Field(description="Name in the terms queries and aggregations of a search")
+    name: str | None = Field(description="Name in a side (search:NAME:VALUE); null if only the source has it")
 
 
 class WholeIndexReply(IndexReply):
     fields: FieldsReply
-    facets: list[FacetReply] = Field(description="Of documents the caller may read, the most used first")
+    facets: list[FacetReply] = Field(description="Facets of the documents the caller may read, most used first")
 
 
 class IndexesReply(ReplyModel):
@@ -207,15 +211,19 @@ class Hrefs(ReplyModel):
 
 class WhyReply(ReplyModel):
     state: Literal["done", "pending", "unavailable", "not-indexed", "changed"] = Field(
-        description="unavailable: reasons cannot be had now; "
-        "not-indexed and changed: the source of an attached index has another document than was attached"
+        description="unavailable: reasons cannot be computed now; "
+        "not-indexed, changed: the document was added to or changed in the source after the last attach"
     )
-    code: str | None = Field(default=None, description="Of the error, where reasons are unavailable")
+    code: str | None = Field(default=None, description="Error code, if the reasons are unavailable")
     detail: str | None = Field(default=None, description="Why there are no reasons")
-    provisional: bool | None = Field(default=None, description="By containment alone, until the comparison is done")
-    common: list[BriefPhrase] | None = Field(default=None, description="Shared with the query")
-    distinct: list[BriefPhrase] | None = Field(default=None, description="Sets it apart from the rest of the page")
-    matched: list[str] = Field(description="Clauses of the query that matched, a match with its words that did")
+    provisional: bool | None = Field(
+        default=None, description="A quick guess by containment, until the comparison is done"
+    )
+    common: list[BriefPhrase] | None = Field(default=None, description="Phrases shared with the query")
+    distinct: list[BriefPhrase] | None = Field(
+        default=None, description="Phrases that set the hit apart from the rest of the page"
+    )
+    matched: list[str] = Field(description="Query clauses that matched; a match clause with the words that matched")
     href: Hrefs | None = None
 
 

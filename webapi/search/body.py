@@ -123,16 +123,18 @@ def _parse_fragments(value: object, path: str) -> int:
 def _parse_tag(value: object, name: str) -> str:
     tags = to_list(value)
     if len(tags) != 1:
-        raise BadParameter(f"highlight.{name} must hold one tag")
+        raise BadParameter(f"highlight.{name} must contain exactly one tag")
     return require_text(tags[0], f"highlight.{name}")
 
 
 def _parse_aggregations(parts: Mapping[str, Any]) -> dict[str, TermsAggregation | DateHistogramAggregation]:
     if "aggs" in parts and "aggregations" in parts:
-        raise BadParameter("aggs and aggregations are the same", fix="give one of them")
+        raise BadParameter("aggs and aggregations are synonyms", fix="use only one of them")
     aggregations = require_object(parts.get("aggs", parts.get("aggregations", {})), "aggs")
     if len(aggregations) > MAX_AGGREGATIONS:
-        raise BadParameter(f"{len(aggregations)} aggregations are too many", fix=f"use {MAX_AGGREGATIONS} at most")
+        raise BadParameter(
+            f"there are too many aggregations ({len(aggregations)})", fix=f"use {MAX_AGGREGATIONS} at most"
+        )
     return {name: _parse_aggregation(value, f"aggs.{name[:80]}") for name, value in aggregations.items()}
 
 
@@ -188,7 +190,7 @@ def require_object(value: object, path: str) -> Mapping[str, Any]:
 def require_single_entry(value: object, path: str) -> tuple[str, Any]:
     """Return the name and the content of an object with one entry; raise BadParameter otherwise."""
     if not isinstance(value, Mapping) or len(value) != 1:
-        raise BadParameter(f"{path[:200]} must be an object with one name in it")
+        raise BadParameter(f"{path[:200]} must be an object with exactly one name")
     name, content = next(iter(value.items()))
     return str(name), content
 

@@ -45,7 +45,7 @@ def check_page_size(size: int, settings: Settings) -> None:
     if size > settings.max_hits:
         raise TooLarge(
             f"reasons for {size} hits are above the limit of {settings.max_hits}",
-            fix='ask for a smaller "size", or add "why": false',
+            fix='use a smaller "size", or add "why": false',
         )
 
 
@@ -140,7 +140,7 @@ def _find_end_problem(view: JobView) -> Mapping[str, str]:
 
 
 def _log_problem(code: str, detail: str) -> Mapping[str, str]:
-    log.warning("a page is shown without reasons: %s: %s", code, detail)
+    log.warning("search response without reasons: %s: %s", code, detail)
     return {"code": code, "detail": detail}
 
 

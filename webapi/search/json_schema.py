@@ -124,7 +124,7 @@ SEARCH_BODY_PROPERTIES: Final[Schema] = {
             "number_of_fragments": _FRAGMENTS_SCHEMA,
         }
     ),
-    "aggs": _AGGREGATIONS | {"description": "terms of a facet, date_histogram of the date"},
-    "aggregations": _AGGREGATIONS | {"description": "The same as aggs"},
+    "aggs": _AGGREGATIONS | {"description": "terms on a facet, or date_histogram on the date"},
+    "aggregations": _AGGREGATIONS | {"description": "Synonym of aggs"},
 }
 """Schemas that replace the plainer ones of ``SearchBody``."""

@@ -123,7 +123,7 @@ class QueryParser:
         reject_unknown_names(options, frozenset({"query", "operator", "_name"}), path)
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
-            raise BadParameter(f"{path}.operator must be or, or and")
+            raise BadParameter(f'{path}.operator must be "or" or "and"')
         for text_field in to_list(fields):
             if not isinstance(text_field, str) or text_field.partition("^")[0] not in TEXT_FIELDS:
                 raise BadParameter(f"{path}: no text field {str(text_field)[:80]!r}", fix="use title or text")
@@ -148,14 +148,14 @@ class QueryParser:
             raise BadParameter(f"{path}.{field_name[:80]} must be text", fix='write {"term": {"source": "BBC"}}')
         facet = parse_facet_field(field_name)
         if facet in NON_FACET_FIELDS:
-            raise BadParameter(f"{path}.{facet} is no facet", fix="use match for title and text, range for date")
+            raise BadParameter(f"{path}.{facet} is not a facet", fix="use match for title and text, range for date")
         self._budget.count_values(len(values))
         return QueryClause(f"{kind}: {facet}", FacetTerms(facet, tuple(values)), name)
 
     def _parse_range(self, kind: str, content: object, path: str) -> QueryClause:
         field_name, limits = require_single_entry(content, path)
         if field_name != "date":
-            raise BadParameter(f"{path}.{field_name[:80]} is not allowed", fix="only date has ranges")
+            raise BadParameter(f"{path}.{field_name[:80]} is not allowed", fix="use a range only on date")
         limits = require_object(limits, f"{path}.date")
         reject_unknown_names(limits, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{path}.date")
         bounds = {name: value for name, value in limits.items() if name != "_name"}

@@ -98,14 +98,14 @@ class SourceQueryParser:
             except ValueError:
                 number = math.nan
             if not 0 < number <= _MAX_BOOST:
-                raise BadParameter(f"{path}.fields: {boost[:20]!r} is no boost", fix="write title^2")
+                raise BadParameter(f"{path}.fields: {boost[:20]!r} is not a boost", fix="write title^2")
         return str(value)
 
     def _parse_text_options(self, options: Mapping[str, Any], kind: str, path: str, is_positive: bool) -> SourceBody:
         reject_unknown_names(options, frozenset({"query", "operator", "_name"}), path)
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
-            raise BadParameter(f"{path}.operator must be or, or and")
+            raise BadParameter(f'{path}.operator must be "or" or "and"')
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
             raise BadParameter(f"{path} needs words to search for")
@@ -185,4 +185,4 @@ def _check_value(value: object, path: str) -> str | int | float | bool:
         return value
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise BadParameter(f"{path[:200]} needs a text of at most {_MAX_VALUE_CHARS} characters, a number or a truth value")
+    raise BadParameter(f"{path[:200]} needs a text of at most {_MAX_VALUE_CHARS} characters, a number or a boolean")

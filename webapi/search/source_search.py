@@ -22,8 +22,8 @@ from webapi.search.source_query_parser import ClauseLabel
 from worker.access import Caller
 
 _HIT_FIELDS = ("_id", "_score", "sort", "highlight")
-NOT_INDEXED_DETAIL = "it was added to the source after it was attached; attach it again to have reasons"
-CHANGED_DETAIL = "it was changed in the source after it was attached; attach it again to have reasons"
+NOT_INDEXED_DETAIL = "it was added to the source after the last attach; attach the index again to get reasons"
+CHANGED_DETAIL = "it was changed in the source after the last attach; attach the index again to get reasons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ def _get_readable_ids(index: str, groups: Groups, context: WebContext) -> Sequen
         ids = catalog.run_on_reader(index, lambda reader: reader.readable_ids(groups, max_ids + 1))
         if len(ids) > max_ids:
             raise TooLarge(
-                f"more than {max_ids} documents of index {index!r} are this key's to read: "
-                "too many to search its source",
+                f"this key may read more than {max_ids} documents of index {index!r}, "
+                "which is too many to search its source",
                 fix="use a key for all groups, or raise max_source_ids",
             )
         return tuple(ids)

@@ -83,8 +83,8 @@ def check_listen_host(settings: Settings) -> None:
     if is_loopback(settings.host):
         return
     raise BadSetting(
-        f"without API keys the server listens on this machine only, not on {settings.host}",
-        fix="make a key with phrasecom keys add NAME --keys-file FILE and set keys_file, or set host = 127.0.0.1",
+        f"without API keys, the server listens on this machine only, not on {settings.host}",
+        fix="create a key with phrasecom keys add NAME --keys-file FILE and set keys_file, or set host = 127.0.0.1",
     )
 
 

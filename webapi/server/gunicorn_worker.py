@@ -30,7 +30,7 @@ _PROBLEMS: dict[type[Exception], tuple[int, str, str, str]] = {
     LimitRequestHeaders: (431, "Request Header Fields Too Large", TooLarge.code, "the headers are too large"),
     InvalidRequestLine: (400, "Bad Request", BadRequest.code, "the request line cannot be read"),
     InvalidRequestMethod: (400, "Bad Request", BadRequest.code, "the method cannot be read"),
-    InvalidHTTPVersion: (400, "Bad Request", BadRequest.code, "only HTTP/1.0 and HTTP/1.1 are spoken here"),
+    InvalidHTTPVersion: (400, "Bad Request", BadRequest.code, "only HTTP/1.0 and HTTP/1.1 are supported"),
     InvalidHeader: (400, "Bad Request", BadRequest.code, "a header cannot be read"),
     InvalidHeaderName: (400, "Bad Request", BadRequest.code, "the name of a header cannot be read"),
 }
@@ -45,7 +45,7 @@ class ProblemJsonWorker(ThreadWorker):  # type: ignore[misc]
         if problem is None:
             super().handle_error(req, client, addr, exc)
             return
-        self.log.info("a request that cannot be read: %s", type(exc).__name__)
+        self.log.info("unreadable request: %s", type(exc).__name__)
         with suppress(OSError):  # the client may have disconnected
             util.write_nonblock(client, _format_response(*problem))
 

@@ -3,7 +3,7 @@
 import { postJson } from "./api.js";
 import { formatSideTitle } from "./compare-address.js";
 import { byId, make, showToast } from "./dom.js";
-import { makePattern, markSnippet, separateEvidence } from "./highlight.js";
+import { makePattern, markSnippet, separateEvidence } from "./mark-phrases.js";
 
 const MAX_ROWS = 8;
 const SIGNS = { shared: ["=", "both say it"], implied: ["≈", "only one says it; the documents below connect it to the other"] };

@@ -1,7 +1,7 @@
 /* One result: title, snippet, which words matched, and why it is there. */
 
 import { make, toSafeUrl } from "./dom.js";
-import { makePattern } from "./highlight.js";
+import { makePattern } from "./mark-phrases.js";
 
 const MAX_SNIPPET_LENGTH = 260;
 

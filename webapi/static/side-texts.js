@@ -3,7 +3,7 @@
 import { fetchDocument } from "./api.js";
 import { formatSideTitle } from "./compare-address.js";
 import { byId, formatCount, make, toSafeUrl } from "./dom.js";
-import { findSpans, markText } from "./highlight.js";
+import { findSpans, markText } from "./mark-phrases.js";
 
 const MAX_TEXT_LENGTH = 20000;
 const MAX_MEMBERS = 6;

@@ -68,7 +68,7 @@ class AnswerBuilder:
             distinct_b=distinct_b,
             stats=_collect_stats(solved),
             no_evidence=None if common or distinct_a or distinct_b else _explain_empty_answer(solved),
-            candidates=_list_candidates(solved) if spec.with_candidates else None,
+            candidates=_list_candidates_by_side(solved) if spec.with_candidates else None,
             graph=build_graph_view(solved.graph, solved.problem, result) if spec.with_graph else None,
         )
 
@@ -172,7 +172,7 @@ class _EntryBuilder:
         return _round_score(max(relevance, compute_word_relevance(side, edges, self._candidates, row)))
 
 
-def _list_candidates(solved: SolvedPair) -> dict[str, tuple[Candidate, ...]]:
+def _list_candidates_by_side(solved: SolvedPair) -> dict[str, tuple[Candidate, ...]]:
     """Return the salient phrases of both sides with their margin, the lowest one if the method sorts other words."""
     pair, result = solved.pair, solved.result
     margin = dict(zip(result.phrases, result.margin.tolist(), strict=True))
@@ -208,22 +208,22 @@ def _collect_notes(solved: SolvedPair) -> list[str]:
     if a.graph_ids == b.graph_ids:
         notes.append("both sides are the same")
     notes += [
-        f"no phrase of the index was found in {name}"
+        f"{name} contains no phrase of the index"
         for name, side in (("A", a), ("B", b))
         if not side.salience and (a.salience or b.salience)
     ]
     if not solved.graph.neighbour_count:
-        notes.append("no other document of the index links the two: what they share in other words may be missing here")
+        notes.append("no other document in the index links the two; phrases they share in other words may be missing")
     return notes
 
 
 def _explain_empty_answer(solved: SolvedPair) -> NoEvidence:
     for side, letter in ((solved.pair.a, "A"), (solved.pair.b, "B")):
         if not side.salience:
-            return NoEvidence("no-phrases", f"no phrase of the index was found in {letter}: it is empty or too short")
+            return NoEvidence("no-phrases", f"{letter} contains no phrase of the index: it is empty or too short")
     result = solved.result
     if len(result.common) or len(result.distinct_a) or len(result.distinct_b):
-        return NoEvidence("nothing-found", "no phrase tells much of either side; a cap of 0 lists them all")
+        return NoEvidence("nothing-found", "no phrase is strong enough for either side; a cap of 0 lists them all")
     return NoEvidence("nothing-found", "no phrase is relevant enough to either side")
 
 

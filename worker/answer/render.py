@@ -35,7 +35,9 @@ def print_columns(answer: Json) -> None:
     print_renderable(table)
     click.echo(replace_control_characters(answer["summary"]))
     if any(entry["kind"] == "implied" for entry in answer["common"]):
-        click.echo(f"{IMPLIED_MARK.strip()} one of the two lacks these words; documents between them speak for it")
+        click.echo(
+            f"{IMPLIED_MARK.strip()} implied: only one side contains it; related documents connect it to the other"
+        )
     for note in answer["stats"]["notes"]:
         click.echo(f"note: {replace_control_characters(note)}", err=True)
 

@@ -30,7 +30,9 @@ COLUMNS = ("row", "engine", "ours", "against", "unit", "ratio", "goal", "met", "
 @click.option("--engine", "folder", metavar="FOLDER", default=None, help="Keep the embedded indexes in this folder.")
 @click.option("--elasticsearch", metavar="URL", default=None, help="Also measure on this Elasticsearch server.")
 @click.option("--rows", multiple=True, metavar="NAME", help="Only this row; may be repeated.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Plot time against corpus size.")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Plot time against corpus size."
+)
 def bench_command(
     quick: bool, files: tuple[str, ...], documents: int | None, folder: str | None, elasticsearch: str | None,
     rows: tuple[str, ...], plot: Path | None, as_json: bool,

@@ -54,7 +54,7 @@ class BenchCorpus:
                 if total % 1000 == 0:
                     progress("collect", total, count)
         if total < MIN_DOCUMENTS:
-            raise BadInput(f"{total} documents are too few to measure on", fix="give a larger --corpus or --documents")
+            raise BadInput(f"{total} documents are too few", fix="give a larger --corpus or --documents")
         return cls(path, f"bench-{digest.hexdigest()[:8]}", total, progress)
 
     def read(self, count: int = 0) -> Iterator[Document]:

@@ -73,7 +73,7 @@ class BenchEnvironment:
         reader = self.engines[EMBEDDED].open_reader(self.ensure_index(EMBEDDED, small))
         pairs, pages = draw_workload(reader, ids, self.pair_count)
         if not pairs:
-            raise Unmeasured("no two documents of the corpus are alike")
+            raise Unmeasured("no two documents of the corpus are similar")
         return pairs, pages
 
     def time_steps(self, steps: Mapping[str, Step], cases: int) -> dict[str, Timings]:

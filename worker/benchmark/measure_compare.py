@@ -119,7 +119,7 @@ def measure_sets(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
 def _require_elasticsearch(environment: BenchEnvironment, kind: str) -> ElasticsearchEngine:
     engine = environment.engines[kind]
     if not isinstance(engine, ElasticsearchEngine):
-        raise Unmeasured("only Elasticsearch is asked over a network")
+        raise Unmeasured("only Elasticsearch is called over a network")
     return engine
 
 

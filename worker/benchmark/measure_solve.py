@@ -16,8 +16,8 @@ from worker.explain.neighbourhood import SidePair, build_local_graph, fetch_neig
 from worker.explain.resolver import resolve_sides
 from worker.explain.spec import ComparisonSpec
 from worker.solver.calibration import calibrate_relevance
-from worker.solver.common_problem import solve_common
-from worker.solver.distinct_problem import solve_distinct
+from worker.solver.paper_common import solve_common
+from worker.solver.paper_distinct import solve_distinct
 from worker.solver.parameters import DEFAULT, PAPER
 from worker.solver.seeds import Seeds, SeedSide, build_pair_seeds
 from worker.solver.subgraph import Flags, Subgraph
@@ -67,7 +67,7 @@ def measure_paper(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
     _, full = _build_cases(environment, kind)
     steps = {"ours": environment.build_cold_step(kind), "paper": lambda case: full[case].solve_paper_problems()}
     times = environment.time_steps(steps, len(full))
-    return build_ms_figures(times["ours"], times["paper"], "the graph is in memory; nothing but its solve is counted")
+    return build_ms_figures(times["ours"], times["paper"], "the graph is in memory; only solving is timed")
 
 
 def _build_cases(environment: BenchEnvironment, kind: str) -> tuple[list[SolveCase], list[SolveCase]]:

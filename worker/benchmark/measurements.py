@@ -95,7 +95,7 @@ MEASUREMENTS = (
     Measurement(
         (
             RowSpec("http", "cached look-up by id", "a bare Flask app", at_least(0.8), "1/s"),
-            RowSpec("http-question", "cached look-up by question", "a bare Flask app", at_least(0.8), "1/s"),
+            RowSpec("http-question", "cached look-up by request body", "a bare Flask app", at_least(0.8), "1/s"),
             RowSpec("http-rate", "cached look-ups a second", "", at_least(1000), "1/s"),
         ),
         (None,),
@@ -123,7 +123,7 @@ def check_row_names(names: Sequence[str]) -> None:
     """Raise BadParameter if there is no row of one of the names."""
     for name in names:
         if name not in ROW_NAMES:
-            raise BadParameter(f"no row named {name!r}", fix=f"use some of {', '.join(ROW_NAMES)}")
+            raise BadParameter(f"no row named {name!r}", fix=f"use one of {', '.join(ROW_NAMES)}")
 
 
 def measure_rows(

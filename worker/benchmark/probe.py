@@ -32,7 +32,7 @@ def wait_for_result(process: subprocess.Popen[str]) -> ProbeResult:
     """Wait until a probe ends and return its result; raise RuntimeError if it failed."""
     out, _ = process.communicate()
     if process.returncode:
-        raise RuntimeError(f"a probe ended with status {process.returncode}")
+        raise RuntimeError(f"a probe exited with status {process.returncode}")
     result: ProbeResult = json.loads(out.strip().rpartition("\n")[2])
     return result
 
@@ -91,7 +91,7 @@ def time_functions(module: ModuleType, *names: str) -> Iterator[list[float]]:
 
 def probe_comparing(arguments: ProbeArguments) -> ProbeResult:
     """Count comparisons of ``pairs`` in some ``seconds`` from a line on stdin on, and measure the memory they take."""
-    import worker.methods  # noqa: F401
+    import worker.methods.registry  # noqa: F401
     from indexer.engines.factory import open_engine_from_settings
     from indexer.settings import load_settings
     from worker.benchmark.environment import compare_to_json

@@ -13,9 +13,15 @@ T = TypeVar("T")
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PRESET = click.Choice(["default", "paper"])
 keyphrases_option = click.option(
-    "--keyphrases", type=FILE, multiple=True, required=True, help="Documents with keyphrases, as JSON lines; may be repeated."
+    "--keyphrases",
+    type=FILE,
+    multiple=True,
+    required=True,
+    help="Documents with keyphrases, as JSON lines; may be repeated.",
 )
-background_option = click.option("--background", type=FILE, multiple=True, help="More documents for the graph; may be repeated.")
+background_option = click.option(
+    "--background", type=FILE, multiple=True, help="More documents for the graph; may be repeated."
+)
 NO_PAIR = ("no two documents share a keyword", "give more documents with keyphrases, or choose another --part")
 """Problem and fix where no pair could be drawn."""
 

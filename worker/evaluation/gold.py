@@ -62,7 +62,7 @@ def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def _require_record(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or "id" not in value:
-        raise ValueError("every line is an object with an id")
+        raise ValueError("every line must be an object with an id")
     return value
 
 

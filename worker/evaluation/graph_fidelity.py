@@ -24,8 +24,8 @@ from worker.explain.neighbourhood import LocalGraph, NeighbourRanking, SidePair,
 from worker.explain.pair_features import build_pair_problem
 from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
-from worker.methods import METHODS
 from worker.methods.base import MethodResult, RankedList
+from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
 from worker.solver.propagation import propagate_iteratively
 from worker.solver.seeds import build_pair_seeds

@@ -49,7 +49,7 @@ def plan_runs(
     Raises BadParameter if parameters are varied but cda is not among the methods.
     """
     from worker.evaluation.author_keywords import BASELINE, MethodRun, vary_parameter
-    from worker.methods import METHODS, get_method
+    from worker.methods.registry import METHODS, get_method
 
     names = [get_method(name).name for name in methods] or list(METHODS)
     runs = [MethodRun(name, preset) for name in names for preset in _choose_presets(name, presets)]
@@ -148,8 +148,12 @@ def masked_command(
 
 
 @click.command("all")
-@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
-              help="Folder with the data sets.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="Folder with the data sets.",
+)
 @click.option("--pairs", default=400, show_default=True, help="Number of document pairs.")
 @click.option("--cases", default=200, show_default=True, help="Number of masked phrases in each corpus.")
 @part_option

@@ -145,7 +145,9 @@ def _read_labels(path: Path, lemmas: Lemmatizer) -> dict[str, bool]:
             name, mark, *_ = line.split("\t")
             labels[lemmatize_text(name, lemmas)] = bool(int(mark))
     except ValueError:
-        raise BadInput(f"cannot read the labels in {path}", fix="write a line for each: phrase, tab, 1 or 0") from None
+        raise BadInput(
+            f"cannot read the labels in {path}", fix="write one line per phrase: phrase, tab, 1 or 0"
+        ) from None
     return labels
 
 

@@ -13,8 +13,16 @@ from worker.evaluation.cli_options import FILE, NO_PAIR, PRESET, background_opti
 
 
 @click.command("phrases")
-@click.option("--corpus", type=FILE, multiple=True, required=True, help="Corpus to mine, as JSON lines; may be repeated.")
-@click.option("--keyphrases", type=FILE, multiple=True, required=True, help="JSON lines with keyphrases; may be repeated; the documents of the first file are mined too.")
+@click.option(
+    "--corpus", type=FILE, multiple=True, required=True, help="Corpus to mine, as JSON lines; may be repeated."
+)
+@click.option(
+    "--keyphrases",
+    type=FILE,
+    multiple=True,
+    required=True,
+    help="JSON lines with keyphrases; may be repeated; the documents of the first file are mined too.",
+)
 @click.option("--labels", type=FILE, default=None, help="Phrases with human judgements: phrase, tab, 1 or 0.")
 @click.option("--limit", default=0, help="Maximum documents of the corpus; 0 for all.")
 @click.option("--examples", default=200, show_default=True, help="Number of example phrases to print.")
@@ -49,8 +57,15 @@ def phrases_command(
 @click.option("--limit", default=20000, show_default=True, help="Maximum background documents; 0 for all.")
 @click.option("--pairs", default=200, show_default=True, help="Number of document pairs.")
 @click.option("--preset", type=PRESET, default="default", show_default=True, help="Preset of cda.")
-@click.option("--size", "sizes", type=int, multiple=True, default=(50, 100, 200, 300, 1000), show_default=True,
-              help="Size of the neighbourhood; may be repeated.")
+@click.option(
+    "--size",
+    "sizes",
+    type=int,
+    multiple=True,
+    default=(50, 100, 200, 300, 1000),
+    show_default=True,
+    help="Size of the neighbourhood; may be repeated.",
+)
 @click.option("--seed", default=1, show_default=True, help="Random seed of the pairs.")
 @engine_option
 @json_option

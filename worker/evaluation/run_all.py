@@ -46,7 +46,7 @@ def evaluate_all(
         if not (data / path).exists()
     ]
     if missing:
-        raise BadInput(f"no {missing[0]} in {data}", fix="name the folder that holds the data with --data")
+        raise BadInput(f"no {missing[0]} in {data}", fix="set --data to the folder with the data sets")
     results: dict[str, Any] = {"part": part, "seed": seed, "keywords": {}, "random": {}, "masked": {}, "ahead": {}}
     for dataset in DATASETS:
         name = dataset.name

@@ -41,7 +41,7 @@ class PairCandidates:
         return cls(salient_a, salient_b, phrases, ids, degrees, a.edges(phrases), b.edges(phrases))
 
     @cached_property
-    def transition_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def first_step_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """First step of a walk from each side: mean edge weight over the phrase's degree, two of shape (phrases,)."""
         a, b = (self._divide_by_degrees(edges.mean(axis=1)) for edges in (self.edges_a, self.edges_b))
         return a, b

@@ -36,7 +36,7 @@ class SidePair:
 
     def query_boosts(self) -> tuple[dict[str, float], dict[str, float]]:
         """Return the boost of each candidate for side a and for side b, the largest being 1."""
-        a, b = (_scale_boosts(self.candidates.phrases, weights) for weights in self.candidates.transition_weights)
+        a, b = (_scale_boosts(self.candidates.phrases, weights) for weights in self.candidates.first_step_weights)
         return a, b
 
 
@@ -237,7 +237,7 @@ def _compute_relevance(edges: _EdgeTable, candidates: PairCandidates, ranking: N
     """
     count = len(edges.ids)
     a, b = (
-        np.bincount(edges.columns, edges.weights * sent[edges.rows], count) for sent in candidates.transition_weights
+        np.bincount(edges.columns, edges.weights * sent[edges.rows], count) for sent in candidates.first_step_weights
     )
     combined = a * b if ranking == "product" else np.where((a > 0) & (b > 0), a + b, 0.0)
     divisor = edges.degrees if ranking == "product" else np.sqrt(edges.degrees)

@@ -87,9 +87,9 @@ def _search_documents(
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)
     if result.total > limits.max_documents:
         raise TooLarge(
-            f"search:{side.words} selects {result.total} documents, the limit is {limits.max_documents}",
+            f"search:{side.words} matches {result.total} documents, the limit is {limits.max_documents}",
             fix="narrow it, for example with date:2011-03-11..2011-03-14",
         )
     if not result.hits:
-        raise BadSide(f"search:{side.words} selects no document", fix="widen it")
+        raise BadSide(f"search:{side.words} matches no document", fix="use fewer words or filters")
     return tuple(hit.document for hit in result.hits)

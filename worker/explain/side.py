@@ -84,13 +84,13 @@ class Side:
     @classmethod
     def _from_ids(cls, ids: list[str]) -> Side:
         if not ids:
-            raise BadSide("a set needs at least one id", fix="write ids:ID,ID or give a list of them")
+            raise BadSide("a set needs at least one id", fix="write ids:ID,ID or pass a list")
         return cls("ids", tuple(dict.fromkeys(_check_id(i) for i in ids)))
 
     @classmethod
     def _from_words(cls, form: str, words: str) -> Side:
         if not words.strip():
-            raise BadSide(f"{form} is empty", fix="give it some words")
+            raise BadSide(f"{form} is empty", fix="add some words")
         if form == "search":
             parse_search(words)  # reject an unreadable date range here, not in a worker
         return cls(form, words=replace_surrogates(words))
@@ -145,7 +145,7 @@ def _parse_date_range(value: str) -> tuple[str | None, str | None]:
 
 def _check_id(id: str) -> str:
     if not is_document_id(id):
-        raise BadSide(f"{id[:80]!r} cannot be an id", fix=f"an id has 1 to {MAX_ID_BYTES} bytes of UTF-8")
+        raise BadSide(f"{id[:80]!r} is not a valid id", fix=f"an id has 1 to {MAX_ID_BYTES} bytes of UTF-8")
     return id
 
 

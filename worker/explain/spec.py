@@ -14,7 +14,7 @@ from indexer.engines.search_types import Groups
 from indexer.errors import BadParameter, UnknownMethod
 from worker.explain.side import Side
 from worker.solver.parameters import PRESETS, Parameters
-from worker.solver.reader_odds_weights import ODDS_OPTIONS
+from worker.solver.ranking_weights import ODDS_OPTIONS
 
 ALGORITHM_VERSION = "8"
 """Changes whenever the same spec may get another answer on the same epoch."""
@@ -103,7 +103,7 @@ def make_spec(
 
     Raise UnknownMethod or BadParameter; the message names what is allowed.
     """
-    from worker.methods import METHODS
+    from worker.methods.registry import METHODS
 
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod(f"no method named {method!r}", fix=f"use one of {', '.join(METHODS)}")

@@ -71,4 +71,6 @@ def announce_job(app: Celery, id: str, queue: QueueName, *, repeated: bool = Fal
     try:
         app.send_task(TASK_NAME, args=[id], queue=queue, priority=priority, ignore_result=True, retry=False)
     except OperationalError as error:
-        raise StoreUnavailable("the queue cannot be reached", fix="start Redis, or serve with --inline") from error
+        raise StoreUnavailable(
+            "the queue cannot be reached", fix="start Redis, or run phrasecom serve --inline"
+        ) from error

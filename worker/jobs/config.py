@@ -14,7 +14,7 @@ from indexer.indexing.notifications import (
     EPOCH_TTL_SECONDS,
     KEY_PREFIX,
 )
-from worker.jobs.job import JobLimits, get_setting_default
+from worker.jobs.limits import JobLimits, get_setting_default
 
 if TYPE_CHECKING:  # importing the settings takes 0.4 s
     from indexer.settings import Settings

@@ -62,7 +62,9 @@ class EventSubscriber:
             except (redis.RedisError, OSError) as error:
                 if not self._is_loss_logged:
                     log.warning(
-                        "no Redis, so no news and no new jobs (%s); %s", redact(describe_root_cause(error)), REDIS_FIX
+                        "no connection to Redis: events and new jobs are unavailable (%s); %s",
+                        redact(describe_root_cause(error)),
+                        REDIS_FIX,
                     )
                 self.is_connected, self._is_loss_logged = False, True
                 self._is_stopped.wait(0.5)

@@ -13,7 +13,6 @@ from worker.jobs.job import (
     Claim,
     Failure,
     Job,
-    JobLimits,
     NewJob,
     QueueName,
     StoredAnswer,
@@ -21,6 +20,7 @@ from worker.jobs.job import (
     queue_full_error,
     worker_lost_failure,
 )
+from worker.jobs.limits import JobLimits
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
 

@@ -51,4 +51,4 @@ class Reaper:
                 log.warning("reaper: %s", error)
             else:
                 if announced:
-                    log.info("reaper: announced %d jobs again", announced)
+                    log.info("reaper: sent %d jobs to the queue again", announced)

@@ -22,7 +22,6 @@ from worker.jobs.job import (
     Failure,
     Job,
     JobKind,
-    JobLimits,
     JobState,
     NewJob,
     QueueName,
@@ -31,6 +30,7 @@ from worker.jobs.job import (
     queue_full_error,
     worker_lost_failure,
 )
+from worker.jobs.limits import JobLimits
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
 from worker.json_bytes import dumps, loads

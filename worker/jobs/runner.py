@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from indexer.errors import PhraseComError, StoreUnavailable, TooLarge, Unavailable
 from worker.jobs.job import TIME_LIMIT, Claim, Failure, JobKind, StoredAnswer
-from worker.jobs.lease import JobStopped, Lease
+from worker.jobs.lease_renewal import JobStopped, Lease
 from worker.jobs.store import JobStore
 
 log = logging.getLogger(__name__)
@@ -90,15 +90,17 @@ def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) ->
         except NewerAlgorithm as error:
             _leave_to_newer_worker(store, claim, error)
         except SoftTimeLimitReached:
-            store.fail(claim, Failure(TIME_LIMIT, "the job ran into its time limit", 504))
+            store.fail(claim, Failure(TIME_LIMIT, "the job exceeded its time limit", 504))
         except MemoryError:
-            log.error("job %s needs more memory than a worker may take", id)
-            store.fail(claim, Failure(TooLarge.code, f"the job needs too much memory; {_MEMORY_FIX}", TooLarge.status))
+            log.error("job %s exceeded the memory limit of a worker", id)
+            store.fail(
+                claim, Failure(TooLarge.code, f"the job exceeded the memory limit; {_MEMORY_FIX}", TooLarge.status)
+            )
         except PhraseComError as error:
             _retry_or_fail(store, claim, error)
         except Exception:  # whatever happens in one job must not end the worker
             log.exception("job %s failed", id)
-            store.fail(claim, Failure("internal", "an internal error; the worker's log has the details"))
+            store.fail(claim, Failure("internal", "internal error; see the worker's log"))
         else:
             if isinstance(outcome, Continue):
                 return store.requeue(claim, 0, outcome.next_chunk)
@@ -109,10 +111,10 @@ def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) ->
 def _leave_to_newer_worker(store: JobStore, claim: Claim, error: NewerAlgorithm) -> None:
     """Queue the job again: while the service is upgraded, a worker that can do it may start at any moment."""
     if claim.attempts < MAX_VERSION_ATTEMPTS:
-        log.warning("job %s is left to another worker: %s", claim.id, error)
+        log.warning("job %s released for another worker: %s", claim.id, error)
         store.requeue(claim, delay=_RETRY_SECONDS)
     else:
-        detail = f"no worker can do this: {error}; upgrade the workers"
+        detail = f"no worker can run this job: {error}; upgrade the workers"
         store.fail(claim, Failure(Unavailable.code, detail, Unavailable.status, retryable=True))
 
 
@@ -120,10 +122,10 @@ def _retry_or_fail(store: JobStore, claim: Claim, error: PhraseComError) -> None
     """Queue the job again after a temporary error, with growing pauses; any other error is its failure."""
     if error.retryable and claim.kind == "ingest":
         # a rebuild ends, a full disk is emptied: the documents wait for that, as long as they are stored
-        log.info("job %s: %s; its documents wait", claim.id, error)
+        log.info("job %s: %s; its documents will be written later", claim.id, error)
         store.requeue(claim, delay=_RETRY_SECONDS, next_chunk=claim.next_chunk)
     elif error.retryable and claim.attempts < store.limits.max_attempts:
-        log.info("job %s: %s; trying again", claim.id, error)
+        log.info("job %s: %s; retrying", claim.id, error)
         store.requeue(claim, delay=min(2.0 ** (claim.attempts - 1), _MAX_RETRY_SECONDS))
     else:
         store.fail(claim, Failure(error.code, str(error), error.status, error.retryable))

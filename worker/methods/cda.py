@@ -9,8 +9,8 @@ from worker.methods.base import Method, MethodResult, PairProblem
 from worker.methods.log_evidence import sort_by_evidence
 from worker.methods.relevance import PairSelection, PreparedPair, prepare_pair
 from worker.solver.calibration import compute_log_margin
-from worker.solver.common_problem import CommonMeasure, solve_common
-from worker.solver.distinct_problem import DistinctMeasure, solve_distinct
+from worker.solver.paper_common import CommonMeasure, solve_common
+from worker.solver.paper_distinct import DistinctMeasure, solve_distinct
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
 from worker.methods.cda import sort_by_means
-from worker.methods.ranked_lists import divide_by_mean
+from worker.methods.method_results import divide_by_mean
 from worker.methods.relevance import prepare_pair, select_by_means
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.ranked_lists import sort_rest_as_distinct
-from worker.methods.tfidf import LemmaText, build_idf, compute_tf_idf, cosine_similarity, read_neighbour_texts
+from worker.methods.lemma_vectors import LemmaText, build_idf, compute_tf_idf, cosine_similarity, read_neighbour_texts
+from worker.methods.method_results import sort_rest_as_distinct
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,12 @@ from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import split_phrase_words
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.methods.base import EMPTY_LIST, MethodResult, PairProblem, RankedList, SideFeatures
-from worker.methods.ranked_lists import rank_phrases
-from worker.methods.reader_odds import ReaderOdds, odds_to_probability
+from worker.methods.method_results import rank_phrases
+from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
 from worker.methods.relevance import PreparedPair
-from worker.solver.common_problem import solve_common
+from worker.solver.paper_common import solve_common
 from worker.solver.parameters import MIN_DOCUMENTS_FOR_GRAPH
-from worker.solver.reader_odds_weights import ReaderOddsWeights
+from worker.solver.ranking_weights import ReaderOddsWeights
 from worker.solver.subgraph import Flags, Floats
 
 NOISE_SHARE = 0.003

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.ranked_lists import divide_by_mean, rank_phrases
+from worker.methods.method_results import divide_by_mean, rank_phrases
 from worker.solver.subgraph import Floats
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from worker.methods.base import MethodResult, PairProblem
-from worker.methods.ranked_lists import rank_phrases
+from worker.methods.method_results import rank_phrases
 from worker.solver.parameters import Parameters
 
 

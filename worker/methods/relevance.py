@@ -8,10 +8,10 @@ import numpy as np
 
 from indexer.errors import BadParameter
 from worker.methods.base import MethodResult, PairProblem
-from worker.methods.ranked_lists import rank_phrases
+from worker.methods.method_results import rank_phrases
 from worker.solver.calibration import Calibration, calibrate_relevance, compute_log_margin
-from worker.solver.common_problem import CommonProblem
-from worker.solver.distinct_problem import DistinctProblem
+from worker.solver.paper_common import CommonProblem
+from worker.solver.paper_distinct import DistinctProblem
 from worker.solver.seeds import build_pair_seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
@@ -30,7 +30,7 @@ def prepare_pair(problem: PairProblem, method: str) -> PreparedPair:
     """Build the seeds of a pair and calibrate them; raise BadParameter, naming the method, if there is no graph."""
     graph, p = problem.graph, problem.parameters
     if graph is None:
-        raise BadParameter(f"{method} needs the phrase-document graph", fix="use --method containment without one")
+        raise BadParameter(f"{method} needs the phrase-document graph", fix="without a graph, use --method containment")
     seeds = build_pair_seeds(
         graph, problem.a.seed, problem.b.seed, alpha=p.alpha, delta=p.delta,
         background=problem.background if problem.background.any() else None,

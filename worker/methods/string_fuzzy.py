@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.ranked_lists import sort_rest_as_distinct
+from worker.methods.method_results import sort_rest_as_distinct
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem, SideFeatures
-from worker.methods.ranked_lists import intersect_choices, select_top
-from worker.methods.tfidf import LemmaText, read_neighbour_texts
+from worker.methods.lemma_vectors import LemmaText, read_neighbour_texts
+from worker.methods.method_results import intersect_choices, select_top
 from worker.solver.subgraph import Flags, Floats, Indices
 
 

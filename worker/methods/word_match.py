@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.ranked_lists import intersect_choices, select_top
-from worker.methods.tfidf import build_idf, compute_tf_idf
+from worker.methods.lemma_vectors import build_idf, compute_tf_idf
+from worker.methods.method_results import intersect_choices, select_top
 
 
 @dataclass(frozen=True)

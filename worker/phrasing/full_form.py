@@ -17,7 +17,7 @@ from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
 from worker.phrasing.compounds import find_compound
 from worker.phrasing.display_form import DisplayForms, get_corpus_form
-from worker.phrasing.proper_names import FullForm, ProperNames, capitals_sort_key, find_shared_form
+from worker.phrasing.proper_names import FullForm, ProperNames, count_capitals_key, find_shared_form
 
 _MIN_KNOWN_SHARE = 0.01
 """Share of the documents above which a word's quality is known well enough to judge it."""
@@ -59,7 +59,7 @@ class FullForms:
         lemmas = find_compound(phrase, list(padded_tokens), self._may_be_part) if texts else None
         if lemmas is None:
             return None
-        return FullForm(min((names.write_lemmas(lemmas) for names in texts), key=capitals_sort_key), lemmas)
+        return FullForm(min((names.write_lemmas(lemmas) for names in texts), key=count_capitals_key), lemmas)
 
     def _find_texts(self, phrase: str) -> list[ProperNames]:
         """Return the texts that contain the phrase; none if one is a set, whose texts may disagree."""

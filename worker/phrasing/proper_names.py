@@ -76,7 +76,7 @@ class ProperNames:
         title = self._spans.document.document.title
         in_text = [self._read_range((start, end)) for field, start, end in mentions if field == "text"]
         in_title = [title[start:end] for _, start, end in mentions]
-        return min(in_text or in_title, key=capitals_sort_key, default=lemmas)
+        return min(in_text or in_title, key=count_capitals_key, default=lemmas)
 
     def _find_full_form(self, phrase: str) -> FullForm | None:
         if PAIR_SEPARATOR in phrase or self._text.isupper():
@@ -149,7 +149,7 @@ class ProperNames:
         return next((text.removesuffix(ending) for ending in _POSSESSIVE_ENDINGS if text.endswith(ending)), text)
 
 
-def capitals_sort_key(text: str) -> tuple[int, str]:
+def count_capitals_key(text: str) -> tuple[int, str]:
     """Return a sort key that puts the spelling with the fewest capitals first."""
     return sum(map(str.isupper, text)), text
 
@@ -169,4 +169,4 @@ def find_shared_form(forms: Sequence[FullForm | None]) -> FullForm | None:
     known = [form for form in forms if form]
     if len(known) < len(forms) or len({form.lemmas for form in known}) != 1:
         return None
-    return min(known, key=lambda form: capitals_sort_key(form.display))
+    return min(known, key=lambda form: count_capitals_key(form.display))

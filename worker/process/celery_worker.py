@@ -36,7 +36,7 @@ def start_worker(config: WorkConfig, *, concurrency: int = 2, queues: tuple[Queu
     Raise BadSetting when no Redis is configured, or when it refuses the connection.
     """
     if not config.redis_url:
-        raise BadSetting("a worker needs Redis", fix="set PHRASECOM_REDIS_URL, or serve with --inline")
+        raise BadSetting("a worker needs Redis", fix="set PHRASECOM_REDIS_URL, or run phrasecom serve --inline")
     wait_for_redis(config.redis_url)
     configure_process(config)
     app = make_worker_app(config)

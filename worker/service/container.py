@@ -132,7 +132,7 @@ class ServiceContainer:
             while run_job(self.store, id, make_job_handlers(self)):
                 pass
         except Exception:  # nobody reads the result of a pool thread
-            log.exception("job %s", id)
+            log.exception("job %s failed", id)
 
     def add_listener(self, listener: Callable[[str], None]) -> None:
         """Add a listener for the messages that go over the events channel of Redis; inline only."""
@@ -174,4 +174,4 @@ def _load_factory(path: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise BadSetting(f"cannot load the comparer {path!r}: {error}", fix="name it as module:factory") from error
+        raise BadSetting(f"cannot load the comparer {path!r}: {error}", fix="write it as module:factory") from error

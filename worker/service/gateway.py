@@ -339,4 +339,4 @@ def _may_read_documents(caller: Caller, ids: Iterable[str], versions: Mapping[st
 
 
 def _make_unknown_job(id: str) -> UnknownJob:
-    return UnknownJob(f"no job {id!r}", fix="post the question again")
+    return UnknownJob(f"no job {id!r}", fix="post the request again")

@@ -42,11 +42,11 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
     key = _chunk_key(claim.id, claim.next_chunk)
     chunk = container.key_values.get([key])[0]
     if chunk is None:
-        raise Expired("the documents waited too long and are gone", fix="send them again")
+        raise Expired("the documents waited too long and were discarded", fix="send them again")
     write_documents(container, index, [Document.from_dict(value) for value in loads(chunk)])
     container.key_values.delete([key])
     done = claim.next_chunk + 1
-    context.report_progress(done / chunk_count, f"{done} of {chunk_count} pieces")
+    context.report_progress(done / chunk_count, f"{done} of {chunk_count} chunks")
     if done < chunk_count:
         return Continue(done)
     body = {"id": claim.id, "state": "done", "progress": 1.0, "index": index, "written": payload["documents"]}

@@ -59,9 +59,7 @@ def _check_algorithm_version(context: JobContext) -> None:
     """Raise NewerAlgorithm for a job of a newer algorithm: our answer would be stored under the id of the newer one."""
     version = read_algorithm_version(context.claim.payload)
     if version > int(ALGORITHM_VERSION):
-        raise NewerAlgorithm(
-            f"it was asked of version {version} of the method, this worker has version {ALGORITHM_VERSION}"
-        )
+        raise NewerAlgorithm(f"it needs version {version} of the method, this worker has version {ALGORITHM_VERSION}")
 
 
 def _compare_hits(container: ServiceContainer, request: PageRequest) -> Iterator[tuple[str, Comparison]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.solver.common_problem import mean_over_members
+from worker.solver.paper_common import mean_over_members
 from worker.solver.parameters import Parameters
 from worker.solver.propagation import Relevance, propagate_exactly, propagate_iteratively
 from worker.solver.seeds import Seeds

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from worker.solver.reader_odds_weights import DEFAULT_WEIGHTS, ODDS_OPTIONS, ODDS_PREFIX, ReaderOddsWeights
+from worker.solver.ranking_weights import DEFAULT_WEIGHTS, ODDS_OPTIONS, ODDS_PREFIX, ReaderOddsWeights
 
 Threshold = Literal["mean", "log"]
 
@@ -84,7 +84,7 @@ class Parameters:
         unknown = sorted(set(changes) - known)
         if unknown:
             names = ", ".join([*sorted(name.rstrip("_") for name in known), *ODDS_OPTIONS])
-            raise ValueError(f"no parameter named {unknown[0]!r}; there are {names}")
+            raise ValueError(f"no parameter named {unknown[0]!r}; use one of {names}")
         if odds:
             changes["reader_odds"] = replace(self.reader_odds, **odds)  # type: ignore[arg-type]
         return replace(self, **changes)  # type: ignore[arg-type]

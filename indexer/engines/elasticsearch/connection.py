@@ -138,7 +138,8 @@ class ElasticsearchConnection:
 
     def partial_error(self, reason: str) -> PartialResponse:
         return PartialResponse(
-            f"Elasticsearch at {self.url} returned an incomplete answer ({reason})", fix="check its health and try again"
+            f"Elasticsearch at {self.url} returned an incomplete answer ({reason})",
+            fix="check its health and try again",
         )
 
     def require_complete(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -150,7 +151,9 @@ class ElasticsearchConnection:
         if failed:
             raise self.partial_error(f"{failed} shards failed")
         if response.get("timed_out"):
-            raise TooSlow("the Elasticsearch search exceeded its time limit", fix="narrow the request, or raise query_seconds")
+            raise TooSlow(
+                "the Elasticsearch search exceeded its time limit", fix="narrow the request, or raise query_seconds"
+            )
         return response
 
 

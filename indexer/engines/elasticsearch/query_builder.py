@@ -1,26 +1,17 @@
-"""Search bodies sent to Elasticsearch, the neighbourhood query among them."""
+"""Search bodies sent to Elasticsearch; that of a neighbourhood is in ``neighbourhood_query``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from indexer.dates import date_bounds_to_millis
 from indexer.engines.date_histogram import Interval
 from indexer.engines.elasticsearch.mappings import Body
 from indexer.engines.query_tree import DateRange, FacetTerms, Match, MatchAll, Query, SortKey
-from indexer.engines.search_types import MAX_FACET_VALUES, Groups, NeighbourhoodRequest, SearchRequest
-from indexer.identifiers import build_facet_keys, build_facet_prefix, is_document_id, replace_surrogates
-from indexer.model.bm25 import split_phrase_words
+from indexer.engines.search_types import MAX_FACET_VALUES, Groups, SearchRequest
+from indexer.identifiers import build_facet_keys, build_facet_prefix, replace_surrogates
 
-MAX_EXACT_COUNT = 10_000
-"""Limit up to which documents reached from both sides are counted exactly."""
-PINNED_SCORE = 1e9
-"""Score that ranks an included document before all others, whatever its own total."""
-NEIGHBOURHOOD_FILTER_PATH = (
-    "timed_out,_shards.failed,hits.total,hits.hits.sort,hits.hits.fields,hits.hits.matched_queries"
-)
-"""Parts of the response to a neighbourhood query that are read."""
 MAX_IDS_PER_CLAUSE = 1000
 """Number of ids in one clause; Elasticsearch refuses more than the result window of the source."""
 ID_FILTER_PATH = "timed_out,_shards.failed,hits.hits.sort"
@@ -169,66 +160,3 @@ def build_source_search(
         filters.append({"bool": {"should": [is_public, shared]}})
     query = search_body.get("query", {"match_all": {}})
     return body | {"query": {"bool": {"must": [query], "filter": filters}}}
-
-
-def build_neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -> Body:
-    """Build the one search that returns documents, totals and edges; see NeighbourhoodRequest for the definition.
-
-    Every phrase is a named clause, the position in ``phrases`` its name. Elasticsearch returns its score with each
-    hit that contains the phrase, also with included documents reached from one side only. A phrase of both sides
-    scores once, with both boosts added, and is a condition without score in the disjunction of side B; so the score
-    of a hit is its total by the definition.
-    """
-    include = [name for name in request.include if is_document_id(name)]
-    edges = {
-        phrase: _build_edge_clause(phrase, str(i), sum_boosts(request, phrase)) for i, phrase in enumerate(phrases)
-    }
-    included: Body = {"ids": {"values": include}}
-    if request.boosts_a and request.boosts_b:
-        pinned = {"constant_score": {"filter": included, "boost": PINNED_SCORE}}
-        query: Body = {"should": [_match_both_sides(request, edges), pinned], "minimum_should_match": 1, "filter": []}
-    else:  # nothing can be reached from both sides, but included documents still have edges
-        query = {"should": list(edges.values()), "filter": [included]}
-    query["filter"] += build_acl_filters(request.groups)
-    return {
-        "query": {"bool": query},
-        "sort": ["_score", {"id": "asc"}],
-        "size": request.limit + len(include),
-        "track_total_hits": MAX_EXACT_COUNT,
-        "_source": False,
-        "stored_fields": "_none_",
-        "docvalue_fields": ["card"],
-    }
-
-
-def _match_both_sides(request: NeighbourhoodRequest, edges: Mapping[str, Body]) -> Body:
-    """Build the query for documents with an edge to each side; ``edges``: the clause of every phrase."""
-    from_a = [edges[phrase] for phrase in request.boosts_a]
-    from_b = [edges[phrase] for phrase in request.boosts_b if phrase not in request.boosts_a]
-    shared = [replace_surrogates(phrase) for phrase in request.boosts_b if phrase in request.boosts_a]
-    if shared:
-        from_b.append({"constant_score": {"filter": {"terms": {"phrases": shared}}, "boost": 0}})
-    return {"bool": {"must": [{"bool": {"should": from_a}}, {"bool": {"should": from_b}}]}}
-
-
-def sum_boosts(request: NeighbourhoodRequest, phrase: str) -> float:
-    """Return the boost of a phrase over both sides."""
-    return request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0)
-
-
-def _build_edge_clause(phrase: str, name: str, boost: float) -> Body:
-    """Build the clause that matches documents with the phrase and scores its words.
-
-    A document with the phrase contains all its words, so the operator ``and`` changes no score; it is faster since
-    Elasticsearch then needs no priority queue over the postings of the words.
-    """
-    phrase = replace_surrogates(phrase)
-    words = {"query": " ".join(split_phrase_words(phrase)), "operator": "and"}
-    return {
-        "bool": {
-            "must": {"match": {"tokens": words}},
-            "filter": {"term": {"phrases": phrase}},
-            "boost": boost,
-            "_name": name,
-        }
-    }

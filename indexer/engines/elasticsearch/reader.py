@@ -13,7 +13,7 @@ from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Reader
-from indexer.engines.elasticsearch import query_builder, response_parser
+from indexer.engines.elasticsearch import neighbourhood_query, query_builder, response_parser
 from indexer.engines.elasticsearch.connection import PartialResponse
 from indexer.engines.elasticsearch.mappings import MAX_RESULT_WINDOW, Body, decode_source
 from indexer.engines.search_types import (
@@ -111,9 +111,12 @@ class ElasticsearchReader(Reader):
 
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
-        body = query_builder.build_neighbourhood(request, phrases)
+        body = neighbourhood_query.build_neighbourhood(request, phrases)
         response = self._run_search(
-            body, scored=True, filter_path=query_builder.NEIGHBOURHOOD_FILTER_PATH, include_named_queries_score=True
+            body,
+            scored=True,
+            filter_path=neighbourhood_query.NEIGHBOURHOOD_FILTER_PATH,
+            include_named_queries_score=True,
         )
         return response_parser.parse_neighbourhood(response, request, phrases)
 

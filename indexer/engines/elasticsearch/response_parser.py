@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from indexer.engines.elasticsearch.mappings import decode_source, decode_summary_degrees, decode_summary_title
-from indexer.engines.elasticsearch.query_builder import sum_boosts
+from indexer.engines.elasticsearch.neighbourhood_query import sum_boosts
 from indexer.engines.search_types import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
 from indexer.identifiers import build_facet_prefix
 from indexer.lazy_sequences import LazySequence

@@ -145,6 +145,6 @@ def _find_included(
     snapshot: EpochSnapshot, include: tuple[str, ...], visible: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
     """Return the numbers of the visible documents among ``include``, in order."""
-    numbers = snapshot.find_numbers(list(dict.fromkeys(include)))
+    numbers = snapshot.find_document_numbers(list(dict.fromkeys(include)))
     numbers = numbers[numbers >= 0]
     return numbers if visible is None else numbers[visible[numbers]]

@@ -55,7 +55,8 @@ class OpenEpoch:
             raise self._changed_or_corrupt_error(error) from error
         if self.forward_index is None:
             _LOG.info(
-                "index %s was built by an older version and reads large sets slowly; rebuild it with: phrasecom refresh --index %s",
+                "index %s was built by an older version and reads large sets slowly; "
+                "rebuild it with: phrasecom refresh --index %s",
                 folder.name, folder.name,
             )  # fmt: skip
 

@@ -96,7 +96,7 @@ class EpochSnapshot:
         """Return the number of a document, or -1; a deleted document may still have its number."""
         return self.added_numbers[id] if id in self.delta.added else self.graph.ids.find(id)
 
-    def find_numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
+    def find_document_numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the number of each document as ``find_number`` does, shape (ids,)."""
         if len(ids) < MIN_BATCH_LOOKUP:
             return np.array([self.find_number(id) for id in ids], dtype=np.int64)
@@ -108,7 +108,7 @@ class EpochSnapshot:
 
     def find_unchanged(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents that are as the epoch was built, -1 for all others; shape (ids,)."""
-        numbers = self.find_numbers(ids)
+        numbers = self.find_document_numbers(ids)
         is_unchanged = (numbers >= 0) & (numbers < len(self.graph))
         is_unchanged[is_unchanged] = self._live_mask[numbers[is_unchanged]]
         return np.where(is_unchanged, numbers, -1)

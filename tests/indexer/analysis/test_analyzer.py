@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -224,10 +223,7 @@ def test_progress_is_reported(documents: list[Document]) -> None:
 
 
 def test_the_stream_is_read_once(documents: list[Document]) -> None:
-    def stream() -> Iterator[Document]:
-        yield from documents[:30]
-
-    assert mine_model(stream()).document_count == 30
+    assert mine_model(iter(documents[:30])).document_count == 30
 
 
 def test_a_model_setting_selects_the_papers_salience(model: PhraseModel, documents: list[Document]) -> None:

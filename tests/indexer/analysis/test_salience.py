@@ -14,9 +14,9 @@ from indexer.analysis.salience import (
     EARLINESS_HALVED_AFTER,
     PAPER_WEIGHTS,
     SalienceWeights,
+    compute_phrase_pair_interestingness,
     earliness,
     normalize_scores,
-    pair_interestingness,
     phrase_interestingness,
     select_phrases,
 )
@@ -30,7 +30,7 @@ def test_interestingness_follows_the_papers_formula() -> None:
 
 
 def test_pair_interestingness_follows_the_papers_formula() -> None:
-    scores = pair_interestingness(
+    scores = compute_phrase_pair_interestingness(
         np.array([4.0]), np.array([5.0]), np.array([8.0]), np.array([40.0]), np.array([1.0]), 99
     )
     assert scores[0] == pytest.approx((4 / 40) / ((5 / 40) * (8 / 40)) * math.log(100))

@@ -17,7 +17,7 @@ from tests.support.command_line import RunCommand, require_one_line
 from tests.support.http_server import OldElasticsearch, serve_in_thread
 
 CLOSED_PORT = "http://127.0.0.1:9"
-PROGRESS_LINE = "collecting and indexing the documents ...\n"
+PROGRESS_LINE = "collecting and indexing documents ...\n"
 
 
 @pytest.fixture
@@ -47,17 +47,17 @@ def bad_files(tmp_path: Path) -> Path:
         (["index", "broken.jsonl", "--index", "a"], "the first (broken.jsonl, line 1): not JSON"),
         (["index", "broken.jsonl", "--index", "a"], "; fix the records"),
         (["index", "binary.jsonl", "--index", "a"], "not valid UTF-8; fix the records"),
-        (["index", "cut.jsonl.gz", "--index", "a"], "the gzip stream is broken"),
+        (["index", "cut.jsonl.gz", "--index", "a"], "the gzip stream is corrupt"),
         (["index", "nameless.jsonl", "--index", "a"], "no text; name the text field with --map text=NAME"),
         (["index", "columns.csv", "--index", "a"], "has no column 'text' (columns: a, b); name it with --map"),
         (["index", "page.docx", "--index", "a"], "unknown file type: page.docx; use .jsonl"),
-        (["index", "one.jsonl", "--index", "A b"], "cannot name an index; use up to 100 lower-case letters"),
+        (["index", "one.jsonl", "--index", "A b"], "is not a valid index name; use up to 100 lower-case letters"),
         (["index", "one.jsonl", "--index", "a", "--map", "x"], "cannot read --map 'x'; write FIELD=NAME"),
         (["index", "one.jsonl", "--index", "a", "--k", "0"], "--k is '0'; it must be a whole number, at least 1"),
         (["index", "one.jsonl", "--index", "a", "--language", "English"], "it must be text, like en"),
         (["index", "one.jsonl", "--index", "a", "--engine", "one.jsonl"], "Not a directory; choose a folder with"),
         (["index", "one.jsonl", "--index", "a", "--engine", "/proc/none"], "choose a folder with --engine"),
-        (["index", "one.jsonl", "--index", "a", "--engine", "ftp://x"], "is no engine; give a folder, or a URL"),
+        (["index", "one.jsonl", "--index", "a", "--engine", "ftp://x"], "is not an engine; give a folder, or a URL"),
         (
             ["index", "one.jsonl", "--index", "a", "--engine", CLOSED_PORT],
             "does not answer (Connection refused); start it",
@@ -66,7 +66,7 @@ def bad_files(tmp_path: Path) -> Path:
             ["index", "broken.jsonl", "one.jsonl", "--index", "a", "--rejects", "one.jsonl/x"],
             "cannot write rejected records to one.jsonl/x: Not a directory; name another file with --rejects",
         ),
-        (["attach", "nonsense", "--index", "a"], "'nonsense' names no index; write http://HOST:9200/INDEX"),
+        (["attach", "nonsense", "--index", "a"], "'nonsense' does not name an index; write http://HOST:9200/INDEX"),
         (["attach", f"{CLOSED_PORT}/news", "--index", "a"], "does not answer (Connection refused)"),
         (["add", "one.jsonl", "--index", "a"], "no index named 'a'"),
         (["delete", "--index", "a"], "give the ids to delete, or --all"),
@@ -96,25 +96,25 @@ def bad_files(tmp_path: Path) -> Path:
         (["evaluate", "fidelity", "--keyphrases", "one.jsonl"], "no two documents share a keyword; give"),
         (
             ["evaluate", "phrases", "--corpus", "one.jsonl", "--keyphrases", "one.jsonl", "--labels", "broken.jsonl"],
-            "cannot read the labels in broken.jsonl; write a line for each: phrase, tab, 1 or 0",
+            "cannot read the labels in broken.jsonl; write one line per phrase: phrase, tab, 1 or 0",
         ),
-        (["evaluate", "all", "--data", "nothing"], "name the folder that holds the data with --data"),
-        (["bench", "--rows", "best"], "no row named 'best'; use some of"),
+        (["evaluate", "all", "--data", "nothing"], "set --data to the folder with the data sets"),
+        (["bench", "--rows", "best"], "no row named 'best'; use one of"),
         (["bench", "--quick", "--plot", "nowhere/x.svg"], "cannot write nowhere/x.svg"),
         (["bench", "--quick", "--elasticsearch", "x"], "'x' is not an Elasticsearch URL; write http://HOST:9200"),
         (["bench", "--quick", "--elasticsearch", CLOSED_PORT], "does not answer"),
         (["worker", "--redis-url", "nonsense"], "--redis-url is (hidden); it must be text, like redis://"),
         (["worker", "--queue", "x"], "Invalid value for '--queue'"),
         (["serve", "--inline", "--port", "99999"], "it must be a whole number, at least 0, at most 65 535"),
-        (["serve", "--inline", "--host", "0.0.0.0"], "without API keys the server listens on this machine only"),
+        (["serve", "--inline", "--host", "0.0.0.0"], "without API keys, the server listens on this machine only"),
         (["serve", "--inline", "--keys-file", "gone.toml"], "create it with: phrasecom keys add NAME"),
         (["keys", "add", "x"], "no keys_file is set; give --keys-file FILE"),
-        (["keys", "add", "X y", "--keys-file", "k.toml"], "'X y' cannot name a key; use lower-case letters"),
+        (["keys", "add", "X y", "--keys-file", "k.toml"], "'X y' is not a valid key name; use lower-case letters"),
         (["keys", "list", "--keys-file", "broken.jsonl"], "cannot read keys_file 'broken.jsonl'"),
         (["demo", "--corpus", "gone", "--folder", "here", "--port", "0"], "no such file or folder: gone"),
         (["demo", "--elasticsearch", CLOSED_PORT, "--folder", "here", "--port", "0"], "does not answer"),
         (["demo", "--elasticsearch", "x", "--folder", "here", "--port", "0"], "'x' is not an Elasticsearch URL"),
-        (["demo", "--folder", "one.jsonl/x", "--port", "0"], "Not a directory; name another with --folder"),
+        (["demo", "--folder", "one.jsonl/x", "--port", "0"], "Not a directory; choose another with --folder"),
     ],
 )
 def test_an_error_is_one_line_that_names_the_fix(
@@ -315,7 +315,7 @@ def test_missing_permissions_are_reported(phrasecom: RunCommand, index: str, tmp
         ("delete", "--all", "--index", index): "Permission denied; fix the permissions of the folder",
         ("compare", "file:secret.jsonl", "x", "--index", index): "Permission denied; name a readable text file",
         ("keys", "add", "x", "--keys-file", "locked/keys.toml"): "Permission denied; give another --keys-file",
-        ("demo", "--folder", "locked/here", "--port", "0", "--corpus", "corpus.jsonl"): "name another with --folder",
+        ("demo", "--folder", "locked/here", "--port", "0", "--corpus", "corpus.jsonl"): "choose another with --folder",
     }
     try:
         for arguments, line in denied.items():

@@ -43,8 +43,8 @@ def test_search_phrases_and_one_document(phrasecom: RunCommand, index: str) -> N
 def test_a_table_of_phrases_says_how_it_is_ordered(phrasecom: RunCommand, index: str) -> None:
     for arguments, order in {
         ("--document", "bees-000"): "in order of selection",
-        ("--sort", "quality"): "of the best quality first",
-        (): "of most documents first",
+        ("--sort", "quality"): "phrases, by quality",
+        (): "phrases, by number of documents",
     }.items():
         out = phrasecom("phrases", *arguments, "--index", index, "--size", "2")[1]
         assert order in " ".join(out.partition("┏")[0].split())

@@ -89,7 +89,7 @@ def test_a_query_tree_selects_and_scores_by_its_definition(reader: Reader, spars
 
     @settings(max_examples=150, deadline=None)
     @given(tree=trees)
-    def check(tree: Query) -> None:
+    def check_query(tree: Query) -> None:
         found = reader.search(Selection(query=tree), size=100)
         expected = {
             d.document.id: score_document(tree, d, scorer) for d in sparse_corpus.documents if matches_document(tree, d)
@@ -101,7 +101,7 @@ def test_a_query_tree_selects_and_scores_by_its_definition(reader: Reader, spars
         if find_constant_score(tree) is not None:
             assert {hit.score for hit in found.hits} <= {find_constant_score(tree)}
 
-    check()
+    check_query()
 
 
 def search_ids(reader: Reader, query: Query, *sort: SortKey, size: int = 100, offset: int = 0) -> list[str]:

@@ -34,7 +34,7 @@ def make_documents(first: int, last: int) -> list[Document]:
 
 
 @pytest.fixture
-def other(engine: Engine) -> Iterator[Engine]:
+def impatient_engine(engine: Engine) -> Iterator[Engine]:
     """The engine opened a second time, as by another process that does not wait long for a lock."""
     address, options = index_processes.get_engine_address(engine)
     impatient = {"lock_timeout": 0.05} if engine.kind == "tantivy" else {}
@@ -47,13 +47,13 @@ def pause_refresh(engine: Engine) -> Iterator[None]:
     """Run a refresh in a thread, hold it once it has read all documents, and let it end after the block."""
     collected, resumed = threading.Event(), threading.Event()
 
-    def progress(stage: str, done: int, total: int) -> None:
+    def pause_after_collecting(stage: str, done: int, total: int) -> None:
         if stage == "collect" and done == total:
             collected.set()
             resumed.wait(MAX_SECONDS)
 
     with ThreadPoolExecutor(1) as pool:
-        refresh = pool.submit(refresh_index, engine, "papers", progress, processes=1)
+        refresh = pool.submit(refresh_index, engine, "papers", pause_after_collecting, processes=1)
         refresh.add_done_callback(lambda _: collected.set())
         try:
             assert collected.wait(MAX_SECONDS)
@@ -81,23 +81,23 @@ def list_ids(engine: Engine) -> set[str]:
     return {analysed.document.id for analysed in engine.open_reader("papers").scan()}
 
 
-def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine, other: Engine) -> None:
+def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine, impatient_engine: Engine) -> None:
     build_index(make_documents(0, 12), engine, "papers", processes=1)
-    add_documents(make_documents(12, 13), other, "papers")
+    add_documents(make_documents(12, 13), impatient_engine, "papers")
     with pause_refresh(engine):
         with pytest.raises(IndexBusy) as busy:
-            add_documents(make_documents(13, 14), other, "papers")
+            add_documents(make_documents(13, 14), impatient_engine, "papers")
         assert busy.value.retryable and busy.value.status == 409
         with pytest.raises(IndexBusy):
-            delete_documents(other, "papers", ["d1"])
-        assert len(list_ids(other)) == 13, "reading goes on"
-    assert list_ids(other) == {f"d{n}" for n in range(13)}
-    assert add_documents(make_documents(13, 14), other, "papers") == 1
-    assert delete_documents(other, "papers", ["d1"]) == 1
+            delete_documents(impatient_engine, "papers", ["d1"])
+        assert len(list_ids(impatient_engine)) == 13, "reading goes on"
+    assert list_ids(impatient_engine) == {f"d{n}" for n in range(13)}
+    assert add_documents(make_documents(13, 14), impatient_engine, "papers") == 1
+    assert delete_documents(impatient_engine, "papers", ["d1"]) == 1
     assert list_ids(engine) == {f"d{n}" for n in range(14)} - {"d1"}
 
 
-def test_documents_accepted_during_refreshes_are_in_the_new_epoch(engine: Engine, other: Engine) -> None:
+def test_documents_accepted_during_refreshes_are_in_the_new_epoch(engine: Engine, impatient_engine: Engine) -> None:
     build_index(make_documents(0, 12), engine, "papers", processes=1)
     accepted: list[str] = []
     stopped = threading.Event()
@@ -106,7 +106,7 @@ def test_documents_accepted_during_refreshes_are_in_the_new_epoch(engine: Engine
         for number in count(100):
             if stopped.is_set():
                 return
-            retry_while_busy(partial(add_documents, make_documents(number, number + 1), other, "papers"))
+            retry_while_busy(partial(add_documents, make_documents(number, number + 1), impatient_engine, "papers"))
             accepted.append(f"d{number}")
 
     with ThreadPoolExecutor(1) as pool:
@@ -131,11 +131,11 @@ def wait_for_another(accepted: Sequence[str], adding: Future[None]) -> None:
         time.sleep(0.01)
 
 
-def test_an_aborted_build_admits_writers_again(engine: Engine, other: Engine) -> None:
+def test_an_aborted_build_admits_writers_again(engine: Engine, impatient_engine: Engine) -> None:
     build_index(make_documents(0, 12), engine, "papers", processes=1)
     with engine.start_build("papers"), pytest.raises(IndexBusy):
-        add_documents(make_documents(12, 13), other, "papers")
-    assert add_documents(make_documents(12, 13), other, "papers") == 1
+        add_documents(make_documents(12, 13), impatient_engine, "papers")
+    assert add_documents(make_documents(12, 13), impatient_engine, "papers") == 1
 
 
 def test_a_builder_without_heartbeat_loses_its_lock_and_cannot_commit(elasticsearch_url: str) -> None:

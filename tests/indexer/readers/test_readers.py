@@ -132,7 +132,7 @@ def test_a_bad_record_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: P
     ("row", "reason"),
     [
         (b"2,only two", "malformed row: 2 cells where the header has 3"),
-        (b'2,t,"quoted"after', "broken row"),
+        (b'2,t,"quoted"after', "malformed row"),
         (b"2,t,\xff\xfe", "not valid UTF-8"),
         (b"2,t,", "the text is empty"),
         (b"2,t," + b"x" * 20_000, "malformed row: field larger"),

@@ -33,13 +33,13 @@ def test_the_segmentation_found_is_optimal(matches: list[tuple[int, int]], seed:
     value = {match: gain[i] for i, match in enumerate(matches)}
 
     @cache
-    def best(end: int) -> float:
+    def compute_best_gain(end: int) -> float:
         if end == 0:
             return 0.0
-        offers = [best(end - n) + value[(end - n, n)] for n in range(2, 6) if (end - n, n) in value]
-        return max([best(end - 1), *offers])
+        offers = [compute_best_gain(end - n) + value[(end - n, n)] for n in range(2, 6) if (end - n, n) in value]
+        return max([compute_best_gain(end - 1), *offers])
 
-    assert gain[find_best_segmentation(LENGTH, at, length, gain)].sum() == pytest.approx(best(LENGTH))
+    assert gain[find_best_segmentation(LENGTH, at, length, gain)].sum() == pytest.approx(compute_best_gain(LENGTH))
 
 
 @settings(deadline=None)

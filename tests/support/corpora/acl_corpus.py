@@ -1,4 +1,4 @@
-"""A random world: documents with random acls, and words in each that nobody else may ever hear of."""
+"""Random documents with random acls, each with words that only its readers may see."""
 
 from __future__ import annotations
 
@@ -14,88 +14,90 @@ SHARED_PHRASES = (
     *("web graph", "link analysis", "random walk", "page rank", "topic model", "search engine", "neural network"),
     *("data stream", "query log", "anchor text", "hash table", "spam filter"),
 )
-"""Phrases that documents of every acl hold."""
+"""Phrases in documents of every acl."""
 FILLERS = ("is built from", "depends on", "was compared with", "grows beside", "explains", "ranks")
 _CONSONANTS, _VOWELS = "bcdfghjklmnprstvz", "aeiou"
 
 
 @dataclass
 class AclCorpus:
+    """Documents by id, and the strings in them that must stay secret."""
+
     seeds: tuple[int, ...]
     documents: dict[str, Document] = field(default_factory=dict)
     secrets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Document -> strings that stand in it, and in no document of another acl."""
+    """Document id -> strings that occur in it, and in no document of another acl."""
 
     def is_readable(self, id: str, groups: frozenset[str] | None) -> bool:
         acl = self.documents[id].acl
         return groups is None or not acl or not groups.isdisjoint(acl)
 
     def find_forbidden(self, groups: frozenset[str] | None) -> set[str]:
-        """What a caller must never be shown."""
+        """Return the strings that a caller with these groups must never see."""
         known = {s for id, mine in self.secrets.items() if self.is_readable(id, groups) for s in mine}
         return {s for id, mine in self.secrets.items() if not self.is_readable(id, groups) for s in mine} - known
 
 
 def join_acl_corpora(seeds: Sequence[int]) -> AclCorpus:
-    """Several worlds in one index: each has documents and groups of its own, and hides them from the others, too."""
-    whole = AclCorpus(tuple(seeds))
+    """Return several corpora as one, each with documents and groups of its own, hidden from the others too."""
+    joint = AclCorpus(tuple(seeds))
     for seed in seeds:
-        one = make_acl_corpus(seed, prefix=f"w{seed}")
-        whole.documents |= one.documents
-        whole.secrets |= one.secrets
-    return whole
+        corpus = make_acl_corpus(seed, prefix=f"w{seed}")
+        joint.documents |= corpus.documents
+        joint.secrets |= corpus.secrets
+    return joint
 
 
 def make_acl_corpus(seed: int, size: int = 36, prefix: str = "") -> AclCorpus:
-    """``mark``: what the names of its documents and groups begin with."""
-    dice = random.Random(seed)
-    made = AclCorpus((seed,))
+    """Return a random corpus; the names of its documents and groups begin with ``prefix``."""
+    chance = random.Random(seed)
+    corpus = AclCorpus((seed,))
     groups = [prefix + group for group in GROUPS]
-    acls = [tuple(sorted(dice.sample(groups, dice.choice((1, 1, 2))))) for _ in range(4)]
-    words: dict[tuple[str, ...], AclSecrets] = {acl: AclSecrets(dice) for acl in dict.fromkeys(acls)}
+    acls = [tuple(sorted(chance.sample(groups, chance.choice((1, 1, 2))))) for _ in range(4)]
+    words: dict[tuple[str, ...], AclSecrets] = {acl: AclSecrets(chance) for acl in dict.fromkeys(acls)}
     for number in range(size):
-        acl = dice.choice(acls) if dice.random() < 0.5 else ()
-        document, secrets = _make_document(dice, f"{prefix}d{number}", acl, words.get(acl))
-        made.documents[document.id] = document
-        made.secrets[document.id] = secrets
-    return made
+        acl = chance.choice(acls) if chance.random() < 0.5 else ()
+        document, secrets = _make_document(chance, f"{prefix}d{number}", acl, words.get(acl))
+        corpus.documents[document.id] = document
+        corpus.secrets[document.id] = secrets
+    return corpus
 
 
 class AclSecrets:
-    """What the documents of one acl share: a phrase, and their own way to write one that all have."""
+    """Secrets that the documents of one acl share: a phrase, and a spelling of one of the shared phrases."""
 
-    def __init__(self, dice: random.Random) -> None:
-        self.phrase = f"{_make_word(dice)} {_make_word(dice)}"
-        spelled = dice.choice(SHARED_PHRASES)
-        cut = dice.randrange(1, len(spelled))
+    def __init__(self, chance: random.Random) -> None:
+        self.phrase = f"{_make_word(chance)} {_make_word(chance)}"
+        spelled = chance.choice(SHARED_PHRASES)
+        cut = chance.randrange(1, len(spelled))
         self.spelling = (spelled[:cut].upper() + spelled[cut:]).replace(" ", "-")
 
 
 def _make_document(
-    dice: random.Random, id: str, acl: tuple[str, ...], shared: AclSecrets | None
+    chance: random.Random, id: str, acl: tuple[str, ...], shared: AclSecrets | None
 ) -> tuple[Document, tuple[str, ...]]:
-    phrases = dice.sample(SHARED_PHRASES, 4)
-    said = [f"The {a} {dice.choice(FILLERS)} the {b}." for a, b in combinations(phrases, 2)]
+    phrases = chance.sample(SHARED_PHRASES, 4)
+    sentences = [f"The {a} {chance.choice(FILLERS)} the {b}." for a, b in combinations(phrases, 2)]
     if shared is None:
-        return Document(id, f"Paper on the {phrases[0]}", " ".join(said), facets={"source": ["open"]}), ()
-    own = _make_word(dice)
-    said += [f"The {shared.phrase} {dice.choice(FILLERS)} the {phrases[0]}." for _ in range(4)]
-    said += [f"The {shared.spelling} {dice.choice(FILLERS)} the {own}." for _ in range(6)]
-    dice.shuffle(said)
-    facets = {"source": [own], own: ["yes"]}
+        return Document(id, f"Paper on the {phrases[0]}", " ".join(sentences), facets={"source": ["open"]}), ()
+    own_word = _make_word(chance)
+    sentences += [f"The {shared.phrase} {chance.choice(FILLERS)} the {phrases[0]}." for _ in range(4)]
+    sentences += [f"The {shared.spelling} {chance.choice(FILLERS)} the {own_word}." for _ in range(6)]
+    chance.shuffle(sentences)
+    facets = {"source": [own_word], own_word: ["yes"]}
     document = Document(
         id,
-        f"The {own} and the {shared.phrase}",
-        " ".join(said),
+        f"The {own_word} and the {shared.phrase}",
+        " ".join(sentences),
         "2011-03-11",
-        f"http://example.org/{own}",
+        f"http://example.org/{own_word}",
         facets,
         acl,
-        {"note": own},
+        {"note": own_word},
     )
-    return document, (*shared.phrase.split(), own, shared.spelling)
+    return document, (*shared.phrase.split(), own_word, shared.spelling)
 
 
-def _make_word(dice: random.Random) -> str:
-    """Long enough that no two are alike, and no word of a language."""
-    return "".join(dice.choice(_CONSONANTS) + dice.choice(_VOWELS) for _ in range(5)) + "x"
+def _make_word(chance: random.Random) -> str:
+    """Return a word of no language, long enough that no two are alike."""
+    return "".join(chance.choice(_CONSONANTS) + chance.choice(_VOWELS) for _ in range(5)) + "x"

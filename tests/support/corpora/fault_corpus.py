@@ -1,4 +1,4 @@
-"""A corpus so small that a comparison takes milliseconds, with a question for every pair of its documents."""
+"""A corpus so small that a comparison takes milliseconds, with a request for every pair of its documents."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def build_corpus(address: str, **options: Any) -> None:
 
 
 def list_requests() -> Iterator[dict[str, Any]]:
-    """2,145 of them, no two alike."""
+    """Yield 2,145 different requests."""
     for a, b in combinations(range(SIZE), 2):
         yield {"index": INDEX, "a": {"id": f"d{a}"}, "b": {"id": f"d{b}"}}

@@ -1,4 +1,4 @@
-"""Documents for the browser: four topics whose phrases overlap, and documents with everything odd in them."""
+"""Documents for the browser: papers on four topics whose phrases overlap, and documents full of markup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLACES = (
     "paper mill",
     "night train",
 )
-"""One to every four papers, so that papers of one topic can be told apart."""
+"""One for every four papers, so that papers on one topic differ."""
 SENTENCE_FORMATS = (
     "The {} is described first.",
     "We measure how the {} behaves over several years.",
@@ -55,9 +55,9 @@ ODD_IDS = (
 
 
 def make_papers(count: int = 40) -> list[Document]:
-    """Each leaves one phrase of its topic out, and takes one from the next topic in."""
+    """Return papers that each leave out one phrase of their topic and take in one of the next."""
     names = list(TOPICS)
-    found = []
+    documents = []
     for number in range(count):
         topic = names[number % 4]
         phrases = [p for at, p in enumerate(TOPICS[topic]) if at != number // 4 % 4]
@@ -65,21 +65,21 @@ def make_papers(count: int = 40) -> list[Document]:
         title = f"On the {phrases[0]} and the {phrases[1]}, part {number + 1}"
         facets = {"source": [SOURCES[number % 3]], "topic": [topic]}
         date = f"{2021 + number % 4}-{1 + number % 12:02d}-15"
-        found.append(Document(f"paper-{number + 1}", title, _make_text(phrases), date=date, facets=facets))
-    return found
+        documents.append(Document(f"paper-{number + 1}", title, _make_text(phrases), date=date, facets=facets))
+    return documents
 
 
 def make_odd_documents() -> list[Document]:
-    """The same texts under hostile titles and ids, with markup, emoji and right-to-left words inside."""
-    found = []
+    """Return the papers' texts with hostile titles and ids, markup, emoji and right-to-left words."""
+    documents = []
     for number, paper in enumerate(make_papers(24)):
         title = ODD_TITLES[number % len(ODD_TITLES)]
-        text = f"🦉🦉 {title} {paper.text} <b onclick=window.pwned=1>{LOLONG_WORD/b> مرحبا. {paper.text}"
+        text = f"🦉🦉 {title} {paper.text} <b onclick=window.pwned=1>{LONG_WORD}</b> مرحبا. {paper.text}"
         id = ODD_IDS[number] if number < len(ODD_IDS) else f"{ODD_IDS[number % 8]} {number}"
         facets = {"kind<i>": [f"<u>{number % 2}</u>"], "source": ['"quoted" & more']}
         url = "javascript:window.pwned=1" if number % 2 else "https://example.org/?a=1&b=<2>"
-        found.append(Document(id, title, text, date="2022-02-02", url=url, facets=facets))
-    return found
+        documents.append(Document(id, title, text, date="2022-02-02", url=url, facets=facets))
+    return documents
 
 
 def _make_text(phrases: list[str]) -> str:

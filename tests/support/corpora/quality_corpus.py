@@ -1,4 +1,4 @@
-"""A small corpus with planted truth: what each pair shares, implies and does not share is known.
+"""A generated corpus in which the phrases that each pair shares, implies and does not share are known.
 
 Every document is about one main and two side topics. Two documents of the same main topic and different
 side topics make a pair: main phrases in both texts are *surface*, main phrases in one are *semantic*,
@@ -16,12 +16,13 @@ from worker.evaluation.gold import GoldDocument, GoldPair, build_gold_document, 
 
 TOPIC_COUNT = 12
 PHRASES_PER_TOPIC = 14
-"""Phrases of a topic."""
 _SYLLABLES = [consonant + vowel for consonant in "bdklmnr" for vowel in "aeiou"]
 _FILLER = "we then show that it is in our work and this was made with some care for every case of the kind".split()
 
 
 class QualityCorpus:
+    """The documents, their topics, and labelled pairs of them."""
+
     def __init__(self, documents: int = 360, seed: int = 3) -> None:
         self._chance = random.Random(seed)
         words = self._make_words(TOPIC_COUNT * PHRASES_PER_TOPIC * 2)
@@ -32,10 +33,10 @@ class QualityCorpus:
             self._add_document(f"d{n}", main, sides)
 
     def _make_words(self, count: int) -> list[str]:
-        found: dict[str, None] = {}
-        while len(found) < count:
-            found["".join(self._chance.choices(_SYLLABLES, k=3)) + "x"] = None
-        return list(found)
+        words: dict[str, None] = {}
+        while len(words) < count:
+            words["".join(self._chance.choices(_SYLLABLES, k=3)) + "x"] = None
+        return list(words)
 
     def _add_document(self, id: str, main: int, others: list[int]) -> None:
         mains = self._chance.sample(self.topics[main], 5)
@@ -50,24 +51,24 @@ class QualityCorpus:
         self._about[id] = (main, frozenset(others), frozenset(sides))
 
     def _vary_wording(self, phrase: str) -> str:
-        """The later phrases of a topic are written together half of the time."""
+        """Return the phrase, written as one word half of the time if it is among the last seven of its topic."""
         late = any(phrase in topic[-7:] for topic in self.topics)
         return phrase.replace(" ", "") if late and self._chance.random() < 0.5 else phrase
 
     def make_gold_pairs(self, count: int = 80) -> list[GoldPair]:
-        """Pairs of one main topic and two side topics, with their labels."""
+        """Return labelled pairs with the same main topic and different side topics."""
         lemmas = Lemmatizer("en")
-        found: list[GoldPair] = []
+        pairs: list[GoldPair] = []
         chance = random.Random(5)
-        while len(found) < count:
+        while len(pairs) < count:
             a, b = chance.sample(self.documents, 2)
             (main_a, others_a, _), (main_b, others_b, _) = self._about[a.id], self._about[b.id]
             if main_a == main_b and not others_a & others_b:
-                found.append(label_pair(self._make_gold_document(a, lemmas), self._make_gold_document(b, lemmas)))
-        return found
+                pairs.append(label_pair(self._make_gold_document(a, lemmas), self._make_gold_document(b, lemmas)))
+        return pairs
 
     def _make_gold_document(self, document: Document, lemmas: Lemmatizer) -> GoldDocument:
-        """Keywords: every phrase of the main topic (so they are shared), and the side phrases it holds."""
+        """Return the document with its keywords: every phrase of the main topic, and the side phrases in its text."""
         main, _, sides = self._about[document.id]
         row = {"id": document.id, "title": document.title, "text": document.text}
         return build_gold_document(row | {"keyphrases": [*self.topics[main], *sorted(sides)]}, lemmas)

@@ -18,9 +18,11 @@ NODE_NAMES = ("n1", "n2", "n3")
 
 
 class Cluster:
+    """The nodes by name, on free ports of this machine."""
+
     def __init__(self, folder: Path) -> None:
         ports = [find_free_port() for _ in NODE_NAMES]
-        together: dict[str, object] = {
+        settings: dict[str, object] = {
             "discovery.type": None,
             "discovery.seed_hosts": [f"127.0.0.1:{port}" for port in ports],
             "cluster.initial_master_nodes": list(NODE_NAMES),
@@ -29,7 +31,7 @@ class Cluster:
         home = get_assembled_home()
         self.nodes = {
             name: Node(
-                name=name, cluster="faults", transport_port=port, settings=together, work=folder / name, home=home
+                name=name, cluster="faults", transport_port=port, settings=settings, work=folder / name, home=home
             )
             for name, port in zip(NODE_NAMES, ports, strict=True)
         }
@@ -40,7 +42,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         try:
-            with ThreadPoolExecutor(len(self.nodes)) as pool:  # none is up before it has found the others
+            with ThreadPoolExecutor(len(self.nodes)) as pool:  # a node is up only when it has found the others
                 list(pool.map(Node.start, self.nodes.values()))
             self.wait_until_green()
         except BaseException:
@@ -56,7 +58,7 @@ class Cluster:
             node.kill()
 
     def get_json(self, path: str) -> Any:
-        """Of whichever node answers; None if none does."""
+        """Return the JSON of the first node that answers, or None."""
         for node in self.nodes.values():
             try:
                 with urllib.request.urlopen(node.url + path, timeout=5) as answer:
@@ -66,11 +68,10 @@ class Cluster:
         return None
 
     def find_master(self) -> str:
-        found = self.get_json("/_cat/master?format=json")
-        return str(found[0]["node"])
+        return str(self.get_json("/_cat/master?format=json")[0]["node"])
 
     def wait_until_green(self) -> None:
-        """All nodes in, every copy of every shard in its place."""
+        """Wait until all nodes are in the cluster and every copy of every shard is assigned."""
         wait_until(self._is_green, MAX_WAIT_SECONDS, lambda: str(self.get_json("/_cluster/health")))
 
     def _is_green(self) -> bool:

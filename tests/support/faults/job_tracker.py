@@ -1,4 +1,4 @@
-"""Many questions to a running service, each followed to its end, and an account of what became of them."""
+"""Many requests to a running service, with the outcome of every job they start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_OPEN_JOBS = 20
 
 @dataclass
 class JobOutcome:
-    """How a job ended, as its caller saw it."""
+    """The end of a job as its caller saw it."""
 
     state: str
     """``done``, ``failed`` (with the reason in ``code``) or ``lost``."""
@@ -32,26 +32,28 @@ class JobOutcome:
 
 @dataclass
 class JobTracker:
-    """Asks everything it is given; patient where it is told to come back."""
+    """Submits requests, again where the service asks to retry, and follows the jobs to their end."""
 
     deployment: Deployment
     accepted: dict[str, Any] = field(default_factory=dict)
-    """Job id -> its question."""
+    """Job id -> its request."""
     outcomes: dict[str, JobOutcome] = field(default_factory=dict)
     refusals: Counter[str] = field(default_factory=Counter)
-    """What was answered to requests that were not accepted at once; each was asked again."""
+    """Error codes of requests that were not accepted at once; each was sent again."""
     bad_replies: list[str] = field(default_factory=list)
-    """Replies there must never be."""
+    """Replies that must never come."""
 
     def submit_all(self, bodies: Iterable[Mapping[str, Any]], ended_jobs: Mapping[str, object]) -> None:
-        """At most ``AT_ONCE`` jobs are open at a time: what is to be seen is the fault, not a long queue.
-        ``ended``: those that have."""
+        """Submit one after the other, with at most ``MAX_OPEN_JOBS`` open: the subject is the fault, not a long queue.
+
+        ``ended_jobs``: grows by the ids of jobs as they end.
+        """
         for body in bodies:
             wait_until(lambda: len(self.accepted.keys() - ended_jobs.keys()) < MAX_OPEN_JOBS, MAX_WAIT_SECONDS)
             self.submit(body)
 
     def submit(self, body: Mapping[str, Any], path: str = COMPARISONS_PATH) -> str | None:
-        """Until the job is accepted; its id. None if it never was."""
+        """Submit until the job is accepted and return its id, or None if it never is."""
         deadline = time.monotonic() + MAX_WAIT_SECONDS
         with self.deployment.make_client() as client:
             while time.monotonic() < deadline:
@@ -79,7 +81,7 @@ class JobTracker:
         return False
 
     def follow_all(self, path: str = COMPARISONS_PATH, timeout_seconds: float = MAX_WAIT_SECONDS) -> None:
-        """Until every accepted job has ended; what has not by then is lost."""
+        """Wait until every accepted job has ended; those still open after the timeout are lost."""
         deadline = time.monotonic() + timeout_seconds
         with self.deployment.make_client() as client:
             while waiting := [id for id in list(self.accepted) if id not in self.outcomes]:
@@ -105,17 +107,17 @@ class JobTracker:
             self.outcomes[id] = JobOutcome("lost", f"{reply.status} {reply.body[:200]!r}")
 
     def find_changed_answers(self, path: str = COMPARISONS_PATH) -> list[str]:
-        """Jobs whose answer is not the one that was seen first: each holds the milliseconds it took to compute."""
-        done = {id: ended.etag for id, ended in self.outcomes.items() if ended.state == "done"}
+        """Return the jobs whose answer was computed again: each answer contains the milliseconds of its computation."""
+        first = {id: outcome.etag for id, outcome in self.outcomes.items() if outcome.state == "done"}
         with self.deployment.make_client() as client:
-            now = {id: client.request("GET", f"{path}/{id}").headers.get("etag") for id in done}
-        return [id for id, etag in done.items() if now[id] != etag]
+            now = {id: client.request("GET", f"{path}/{id}").headers.get("etag") for id in first}
+        return [id for id, etag in first.items() if now[id] != etag]
 
     def count_jobs(self, state: str) -> int:
-        return sum(ended.state == state for ended in list(self.outcomes.values()))
+        return sum(outcome.state == state for outcome in list(self.outcomes.values()))
 
     def count_failure_codes(self) -> Counter[str]:
-        return Counter(ended.code for ended in self.outcomes.values() if ended.state == "failed")
+        return Counter(outcome.code for outcome in self.outcomes.values() if outcome.state == "failed")
 
 
 def _read_problem(reply: Reply) -> dict[str, Any]:
@@ -125,15 +127,15 @@ def _read_problem(reply: Reply) -> dict[str, Any]:
 
 
 class JobEndCounter:
-    """Counts, from the service's own announcements, how often each job ended. Twice would be an effect too many."""
+    """Counts the end of each job, as the service announces it in Valkey. No job may end twice."""
 
     def __init__(self, url: str) -> None:
         self._client = redis.Redis.from_url(url)
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True, name="endings")
+        self._thread = threading.Thread(target=self._listen, daemon=True, name="job-ends")
         self.end_counts: Counter[str] = Counter()
         self.ended_at: dict[str, float] = {}
-        """When a job ended, by the monotonic clock."""
+        """Job id -> its end by the monotonic clock."""
         self._thread.start()
 
     def _listen(self) -> None:

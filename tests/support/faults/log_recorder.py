@@ -1,4 +1,4 @@
-"""Everything that is logged while something goes on, at every level."""
+"""Records every log line of a ``with`` block, at every level."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from types import TracebackType
 from typing import Self
 
 _VERBOSE_LOGGERS = ("elastic_transport", "urllib3")
-"""Of the client's own, at the lowest level: every body that is sent."""
+"""Loggers of the Elasticsearch client that would log every body at DEBUG."""
 
 
 class LogRecorder(logging.Handler):
+    """The formatted lines in ``lines``; a failing block gets the last three as a note."""
+
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.setFormatter(logging.Formatter("%(name)s %(message)s"))
@@ -31,4 +33,4 @@ class LogRecorder(logging.Handler):
         logging.root.removeHandler(self)
         logging.root.setLevel(self._previous_level)
         if error is not None:
-            error.add_note("\n".join(["the last that was logged:", *self.lines[-3:]]))
+            error.add_note("\n".join(["the last log lines:", *self.lines[-3:]]))

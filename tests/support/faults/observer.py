@@ -1,4 +1,4 @@
-"""Somebody who uses the API all the while: what they are answered, and how long that took."""
+"""A client that uses the API all the time and records the replies and their duration."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tests.support.deployment import Deployment
 from webapi.client import Reply
 
 MAX_RESPONSE_SECONDS = 30.0
-"""Seconds without an answer that count as a hang: more than any limit of the service, whatever the machine does."""
+"""Time without a reply that counts as a hang: longer than any limit of the service, even on a busy machine."""
 SUCCESS_STATUSES = (200, 202, 304)
 RETRY_LATER_STATUSES = (429, 503)
-"""Refusals that say when to come back."""
+"""Refusals that must carry Retry-After."""
 
 
 class ApiObserver(BackgroundThread):
-    """Requests of every kind, one after the other, until it is left; ``wrong`` lists what must never be answered."""
+    """Sends requests of every kind, one after the other; ``bad_replies`` lists replies that must never come."""
 
     def __init__(
         self, deployment: Deployment, answered: Mapping[str, Any], unanswered: Iterator[Mapping[str, Any]] | None = None
     ) -> None:
-        """``known``: a question that has been answered before; ``cold``: questions that have not."""
+        """``answered``: a comparison that was computed before; ``unanswered``: comparisons that were not."""
         super().__init__()
         self._deployment, self._answered = deployment, answered
         self._unanswered = unanswered or iter(())
         self.status_counts: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
-        """Paths where somebody was told to come back."""
+        """Paths that replied with Retry-After, with counts."""
         self.bad_replies: list[str] = []
         self.slowest_seconds = 0.0
 
@@ -40,14 +40,14 @@ class ApiObserver(BackgroundThread):
             if self._stopping.wait(0.05):
                 return
             method, path, body = self._make_request(turn)
-            began = time.monotonic()
+            started = time.monotonic()
             try:
                 with self._deployment.make_client() as client:
                     client.timeout = MAX_RESPONSE_SECONDS
                     self._record_reply(path, client.request(method, path, body))
             except OSError as error:  # a time-out is one
                 self.bad_replies.append(f"{method} {path}: {error!r}")
-            self.slowest_seconds = max(self.slowest_seconds, time.monotonic() - began)
+            self.slowest_seconds = max(self.slowest_seconds, time.monotonic() - started)
 
     def _make_request(self, turn: int) -> tuple[str, str, Mapping[str, Any] | None]:
         if turn % 5 == 0:

@@ -1,4 +1,4 @@
-"""A small proxy before Elasticsearch that can make it slow, cut its connections, or refuse with 429."""
+"""A small proxy in front of Elasticsearch that can delay, cut or refuse its answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOO_MANY = (
 
 
 class Proxy:
-    """Passes bytes on, both ways; what it does to new requests can be changed at any time."""
+    """Forwards bytes in both directions; the faults it injects can be changed at any time."""
 
     def __init__(self, target: str, seed: int = 1) -> None:
         parts = urlsplit(target)
@@ -27,11 +27,11 @@ class Proxy:
         self.delay_seconds = 0.0
         """Seconds before each answer."""
         self.cut_share = 0.0
-        """The share of answers that end in the middle."""
+        """Share of answers that end in the middle."""
         self.is_refusing = False
         """Whether everything is answered 429."""
         self.lose_answer_to = b""
-        """The answer to the next request that begins like this is lost, once."""
+        """Bytes a request begins with: the answer to the next such request is lost, once."""
         self.fault_counts: dict[str, int] = {"delayed": 0, "cut": 0, "refused": 0}
         self.connection_count = 0
         self.random = random.Random(seed)
@@ -39,10 +39,10 @@ class Proxy:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def reset(self) -> dict[str, int]:
-        """Back to passing on; what was done to answers until now."""
+        """Stop injecting faults; return how many there were of each kind."""
         self.delay_seconds, self.cut_share, self.is_refusing = 0.0, 0.0, False
-        done, self.fault_counts = self.fault_counts, dict.fromkeys(self.fault_counts, 0)
-        return {what: times for what, times in done.items() if times}
+        counts, self.fault_counts = self.fault_counts, dict.fromkeys(self.fault_counts, 0)
+        return {kind: count for kind, count in counts.items() if count}
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True, name="proxy").start()
@@ -70,14 +70,14 @@ class _ConnectionHandler(socketserver.BaseRequestHandler):
         caller: socket.socket = self.request
         proxy.connection_count += 1
         with socket.create_connection(proxy.target) as server:
-            losing = threading.Event()
-            back = threading.Thread(target=_forward_responses, args=(proxy, server, caller, losing), daemon=True)
+            lose_answer = threading.Event()
+            back = threading.Thread(target=_forward_responses, args=(proxy, server, caller, lose_answer), daemon=True)
             back.start()
-            _forward_requests(proxy, caller, server, losing)
+            _forward_requests(proxy, caller, server, lose_answer)
             back.join(timeout=60)
 
 
-def _forward_requests(proxy: Proxy, caller: socket.socket, server: socket.socket, losing: threading.Event) -> None:
+def _forward_requests(proxy: Proxy, caller: socket.socket, server: socket.socket, lose_answer: threading.Event) -> None:
     try:
         while data := caller.recv(65536):
             if proxy.is_refusing:
@@ -86,20 +86,22 @@ def _forward_requests(proxy: Proxy, caller: socket.socket, server: socket.socket
                 break
             if proxy.lose_answer_to and data.startswith(proxy.lose_answer_to):
                 proxy.lose_answer_to = b""
-                losing.set()
+                lose_answer.set()
             server.sendall(data)
     except OSError:
         pass
     _shut_down_sockets(caller, server)
 
 
-def _forward_responses(proxy: Proxy, server: socket.socket, caller: socket.socket, losing: threading.Event) -> None:
+def _forward_responses(
+    proxy: Proxy, server: socket.socket, caller: socket.socket, lose_answer: threading.Event
+) -> None:
     try:
         while data := server.recv(65536):
             if proxy.delay_seconds:
                 proxy.fault_counts["delayed"] += 1
                 _delay_response(proxy)
-            if losing.is_set():
+            if lose_answer.is_set():
                 proxy.fault_counts["cut"] += 1
                 break
             if proxy.cut_share and proxy.random.random() < proxy.cut_share:
@@ -113,7 +115,7 @@ def _forward_responses(proxy: Proxy, server: socket.socket, caller: socket.socke
 
 
 def _delay_response(proxy: Proxy) -> None:
-    """For as long as the proxy says, and no longer once it has healed."""
+    """Sleep for the delay, but not beyond a reset."""
     end = time.monotonic() + proxy.delay_seconds
     while proxy.delay_seconds and time.monotonic() < end:
         time.sleep(0.05)

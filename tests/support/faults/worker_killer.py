@@ -1,4 +1,4 @@
-"""Killing a worker in the very middle of a job."""
+"""Kills workers in the middle of a job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.deployment import Deployment
 from worker.jobs.redis_store import RedisJobStore
 
 KillTarget = Literal["process", "machine", "parent"]
-"""The process that computes, that one and its parent, or the parent alone (the job goes on without it)."""
+"""The process that computes, that process and its parent, or the parent alone (the job goes on without it)."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,22 @@ class Kill:
     job: str
     target: KillTarget
     killed_at: float
-    """By the monotonic clock."""
+    """Time by the monotonic clock."""
 
 
 class WorkerKiller:
-    def __init__(self, house: Deployment, seed: int = 1) -> None:
-        self._store: RedisJobStore = house.open_job_store()
+    """Picks running jobs at random and kills the process that runs each."""
+
+    def __init__(self, deployment: Deployment, seed: int = 1) -> None:
+        self._store: RedisJobStore = deployment.open_job_store()
         self._random = random.Random(seed)
         self.kills: list[Kill] = []
 
     def kill_one(self, target: KillTarget) -> bool:
-        """Kill whoever runs some job, if there is one; the job is running at that moment, seen while it is halted."""
+        """Kill the worker of a random running job and return True, or False if no job runs.
+
+        The process is stopped first, so that the job is certainly running when it is killed.
+        """
         for job in self._list_running_jobs():
             pid, token = self._find_owner(job)
             if pid and self._kill_if_running(target, job, pid, token):
@@ -48,7 +53,7 @@ class WorkerKiller:
         return running
 
     def _find_owner(self, job: str) -> tuple[int, bytes]:
-        """The process that runs it, 0 if none does, and the token it runs under."""
+        """Return the id of the process that runs the job (0 if none does) and the token of its lease."""
         name = f"{self._store.prefix}job:{job}"
         state, owner, token = cast("list[bytes]", self._store.client.hmget(name, ["state", "owner", "token"]))
         return (int(owner.split(b":")[1]), token) if state == b"running" else (0, b"")
@@ -58,7 +63,7 @@ class WorkerKiller:
             parent = psutil.Process(pid).ppid()
             os.kill(pid, signal.SIGSTOP)
         except (ProcessLookupError, psutil.NoSuchProcess):
-            return False  # killed before; the job waits for its lease to run out
+            return False  # killed before; the job waits until its lease runs out
         if self._find_owner(job) != (pid, token):
             os.kill(pid, signal.SIGCONT)
             return False

@@ -1,4 +1,4 @@
-"""Memory of the service's processes while it works, and the state of its queue."""
+"""Memory and metrics of a running deployment."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ _SAMPLE_SECONDS = 2.0
 
 
 class MemorySampler(BackgroundThread):
-    """Samples what the web server and the workers hold, shared pages divided among those who share them."""
+    """Samples the memory of the web server and the workers (PSS: a shared page counts in proportion)."""
 
-    def __init__(self, house: Deployment) -> None:
+    def __init__(self, deployment: Deployment) -> None:
         super().__init__()
-        self._processes: dict[str, list[RestartableProcess]] = {"web": [house.web], "workers": house.workers.processes}
+        self._processes: dict[str, list[RestartableProcess]] = {
+            "web": [deployment.web],
+            "workers": deployment.workers.processes,
+        }
         self.samples: dict[str, list[int]] = {name: [] for name in self._processes}
 
     def _run(self) -> None:
@@ -27,7 +30,7 @@ class MemorySampler(BackgroundThread):
                 self.samples[name].append(sum(_measure_memory(process) for process in processes))
 
     def compute_growth(self) -> float:
-        """From the middle, when caches have filled, to the end; of both rooms together. 0 if it was too short."""
+        """Return the relative growth from the middle of the run, when caches are full; 0 for a short run."""
         both = [sum(pair) for pair in zip(*self.samples.values(), strict=False)]
         tenth, middle = len(both) // 10, len(both) // 2
         if not tenth:
@@ -40,16 +43,16 @@ class MemorySampler(BackgroundThread):
 
 def _measure_memory(process: RestartableProcess) -> int:
     total = 0
-    for one in process.list_processes():
+    for member in process.list_processes():
         try:
-            total += one.memory_full_info().pss
+            total += member.memory_full_info().pss
         except psutil.Error:
             continue
     return total
 
 
 def read_metric(deployment: Deployment, name: str, **labels: str) -> float:
-    """The sum of a metric's samples that have these labels."""
+    """Return the sum of a metric's samples that have these labels."""
     with deployment.make_client() as client:
         text = client.request("GET", "/metrics").body.decode()
     return sum(
@@ -61,10 +64,10 @@ def read_metric(deployment: Deployment, name: str, **labels: str) -> float:
 
 
 def wait_until_idle(deployment: Deployment, timeout_seconds: float = 300.0) -> float:
-    """How long until no job is open; raises when that never comes."""
-    began = time.monotonic()
+    """Wait until no job is open and return the seconds that took; raise TimeoutError if jobs stay open."""
+    started = time.monotonic()
     while read_metric(deployment, "phrasecom_jobs"):
-        if time.monotonic() - began > timeout_seconds:
+        if time.monotonic() - started > timeout_seconds:
             raise TimeoutError("jobs are still open")
         time.sleep(0.2)
-    return time.monotonic() - began
+    return time.monotonic() - started

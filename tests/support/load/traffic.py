@@ -1,7 +1,7 @@
-"""Requests at a fixed rate, whatever the answers do, and what came of them.
+"""Requests at a fixed rate, however slow the replies are, and their outcomes.
 
-A request's time counts from the moment it was due, not from when somebody was free to send it: a service that stalls
-would otherwise be asked less just then, and look well.
+A request's time counts from the moment it was due, not from when a sender was free: a service that stalls would
+otherwise get fewer requests just then, and look well.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from webapi.client import Client
 
 KINDS = ("cached", "cold", "page")
 SHARES = (0.8, 0.1, 0.1)
-"""Of the traffic: answers asked for before, comparisons never asked for, results pages with reasons."""
+"""Shares of the traffic: comparisons computed before, new comparisons, results pages with reasons."""
 SENDER_COUNT = 48
 ANSWERED, LATER, REFUSED, WRONG = "answered", "later", "refused", "wrong"
-"""What may come of a request. Later: 202, or a page some of whose reasons are still provisional."""
+"""Outcomes of a request. Later: 202, or a page with provisional reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Request:
 
 
 class RequestMix:
-    """An endless supply of each kind; cold ones never come twice. For many threads."""
+    """An endless supply of requests of each kind; cold ones never repeat. Thread-safe."""
 
     def __init__(self, index: str, ids: Sequence[str], phrases: Sequence[str], seed: int = 1) -> None:
         self._index = index
@@ -63,21 +63,21 @@ class RequestMix:
 
 @dataclass
 class Tally:
-    """Of one kind of request, or of all."""
+    """Counts and times of one kind of request, or of all."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
-    """Of those that were answered, or told to come back later."""
+    """Durations of requests that were answered or accepted for later."""
     wrong: Counter[str] = field(default_factory=Counter)
-    """What must never be: other statuses, no answer, a refusal that does not say when to come back."""
+    """Replies that must never come: other statuses, no reply, a refusal without Retry-After."""
 
     @property
     def request_count(self) -> int:
         return self.outcomes.total()
 
     def compute_quantile(self, share: float) -> float:
-        """Seconds; 0 for nothing."""
+        """Return a quantile of the durations in seconds; 0 if there are none."""
         ordered = sorted(self.seconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
@@ -90,17 +90,17 @@ class Tally:
 class TrafficResult:
     rate: float
     seconds: float
-    """How long it went on, answers included."""
+    """Duration, until the last reply."""
     by_kind: dict[str, Tally] = field(default_factory=lambda: {kind: Tally() for kind in KINDS})
     refused_until: float = 0.0
-    """When the last request came that was refused, in seconds from the beginning."""
+    """Time of the last refused request, in seconds from the start."""
 
     @property
     def total(self) -> Tally:
-        whole = Tally()
+        total = Tally()
         for tally in self.by_kind.values():
-            whole += tally
-        return whole
+            total += tally
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class ReplyOutcome:
 
 
 def send_traffic(url: str, mix: RequestMix, rate: float, seconds: float) -> TrafficResult:
-    """``rate`` requests a second for so long; returns when the last is answered."""
+    """Send ``rate`` requests a second for so many seconds; return when the last is answered."""
     outcome, lock, began = TrafficResult(rate, seconds), threading.Lock(), time.monotonic()
     due = _draw_send_times(began, rate, seconds)
 
@@ -139,7 +139,7 @@ def send_traffic(url: str, mix: RequestMix, rate: float, seconds: float) -> Traf
 
 
 def _draw_send_times(began: float, rate: float, seconds: float) -> Iterator[float]:
-    """When each request is due: at random, as people come."""
+    """Yield the time at which each request is due: at random, as people come."""
     chance = random.Random(2)
     at = 0.0
     while (at := at + chance.expovariate(rate)) < seconds:

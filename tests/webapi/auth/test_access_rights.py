@@ -1,4 +1,4 @@
-"""Callers see what their groups may read: at every address, from the cache too, and only as long as they may."""
+"""Callers see what their groups may read: at every address, from the cache too, and only while they may read it."""
 
 from __future__ import annotations
 
@@ -32,73 +32,73 @@ from worker.json_bytes import dumps
 from worker.service.gateway import JobGateway
 from worker.service.ingest import write_documents
 
-COMMON = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
-HIDDEN = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "
-BRIDGE = "Link analysis needs the page rank of topic models. The page rank is a random walk. "
+OPEN_TEXT = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
+STAFF_TEXT = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "
+BRIDGE_TEXT = "Link analysis needs the page rank of topic models. The page rank is a random walk. "
 
 
-def documents() -> list[Document]:
-    """o1 to o8 are open, s1 to s8 for staff; x1 holds page rank without link analysis; only b1 and b2 hold both."""
-    made = [Document(f"o{n}", f"Open paper {n}", COMMON * 2, facets={"source": ["open"]}) for n in range(1, 9)]
-    made += [
+def make_documents() -> list[Document]:
+    """Return o1-o8, open to all; s1-s8, for staff; x1, with page rank but no link analysis; b1-b4, with both."""
+    documents = [Document(f"o{n}", f"Open paper {n}", OPEN_TEXT * 2, facets={"source": ["open"]}) for n in range(1, 9)]
+    documents += [
         Document(
             f"s{n}",
             f"Zarquon report {n}",
-            HIDDEN * 3,
+            STAFF_TEXT * 3,
             facets={"source": ["zarquon"]},
             acl=("staff",),
             date="2011-03-11",
         )
         for n in range(1, 9)
     ]
-    made += [Document(f"b{n}", f"Bridge {n}", BRIDGE * 3, acl=("guests", "staff")) for n in (1, 2, 3, 4)]
-    made += [Document("x1", "Ranks", "The page rank of topic models is known. The page rank is high. " * 3)]
-    return made
+    documents += [Document(f"b{n}", f"Bridge {n}", BRIDGE_TEXT * 3, acl=("guests", "staff")) for n in (1, 2, 3, 4)]
+    documents += [Document("x1", "Ranks", "The page rank of topic models is known. The page rank is high. " * 3)]
+    return documents
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("rights") / "engine"
+def built_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("access") / "engine"
     with open_engine(str(folder)) as engine:
-        build_index(documents(), engine, "papers", processes=1)
+        build_index(make_documents(), engine, "papers", processes=1)
     return folder
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path / "engine")
+def folder(built_folder: Path, tmp_path: Path) -> Path:
+    shutil.copytree(built_folder, tmp_path / "engine")
     return tmp_path / "engine"
 
 
 @pytest.fixture
-def ring(tmp_path: Path) -> IssuedKeys:
-    ring = IssuedKeys(tmp_path / "keys.toml")
+def keys(tmp_path: Path) -> IssuedKeys:
+    keys = IssuedKeys(tmp_path / "keys.toml")
     everything = ("read", "compare", "ingest")
     for name, groups in {"root": ("*",), "staff": ("staff",), "guest": ("guests",), "public": ()}.items():
-        ring.issue(name, everything, groups=groups)
-    return ring
+        keys.issue(name, everything, groups=groups)
+    return keys
 
 
 @pytest.fixture
-def app(folder: Path, ring: IssuedKeys) -> Iterator[AppClient]:
-    app = make_app_client(folder, ring)
+def app(folder: Path, keys: IssuedKeys) -> Iterator[AppClient]:
+    app = make_app_client(folder, keys)
     yield app
     app.close()
 
 
 @pytest.fixture
-def staff(app: AppClient, ring: IssuedKeys) -> AppClient:
-    return app.with_key(ring.secrets["staff"])
+def staff(app: AppClient, keys: IssuedKeys) -> AppClient:
+    return app.with_key(keys.secrets["staff"])
 
 
 @pytest.fixture
-def guest(app: AppClient, ring: IssuedKeys) -> AppClient:
-    return app.with_key(ring.secrets["guest"])
+def guest(app: AppClient, keys: IssuedKeys) -> AppClient:
+    return app.with_key(keys.secrets["guest"])
 
 
 @pytest.fixture
-def public(app: AppClient, ring: IssuedKeys) -> AppClient:
-    return app.with_key(ring.secrets["public"])
+def public(app: AppClient, keys: IssuedKeys) -> AppClient:
+    return app.with_key(keys.secrets["public"])
 
 
 def test_a_hidden_document_is_like_one_that_is_not_there(staff: AppClient, public: AppClient) -> None:
@@ -138,11 +138,11 @@ def test_phrases_are_suggested_from_readable_documents_only(staff: AppClient, pu
 
 
 def test_a_spelling_of_hidden_documents_is_not_shown(root: AppClient, public: AppClient, app: AppClient) -> None:
-    """WEB-GRAPH is how most of the corpus writes it, in documents for staff."""
+    """Most of the corpus writes WEB-GRAPH, in documents for staff."""
     model = app.flask_app.extensions[EXTENSION].catalog.open_reader("papers").model
     assert model.display_forms[model.phrase_ids["web graph"]] == "WEB-GRAPH"
-    spelled = {who: who.get("/v1/indexes/papers/suggest?q=web").text for who in (root, public)}
-    assert "WEB-GRAPH" in spelled[root] and "WEB-GRAPH" not in spelled[public] and "web graph" in spelled[public]
+    replies = {who: who.get("/v1/indexes/papers/suggest?q=web").text for who in (root, public)}
+    assert "WEB-GRAPH" in replies[root] and "WEB-GRAPH" not in replies[public] and "web graph" in replies[public]
     search = public.post("/v1/papers/_search", {"query": {"match": {"text": "web"}}}, {"Prefer": "wait=0"})
     for reply in (
         public.compare("o1", "o2", options={"candidates": True, "graph": True, "cap": 0}),
@@ -156,23 +156,25 @@ def test_a_spelling_of_hidden_documents_is_not_shown(root: AppClient, public: Ap
         assert "WEB-GRAPH" not in reply.text and "arquon" not in reply.text
 
 
-def test_an_answer_is_found_by_its_id_only_by_those_who_may_read_it_all(staff: AppClient, guest: AppClient) -> None:
-    theirs = staff.compare("o1", "s1").json["id"]
+def test_a_stored_answer_opens_only_for_callers_who_may_read_all_its_documents(
+    staff: AppClient, guest: AppClient
+) -> None:
+    comparison = staff.compare("o1", "s1").json["id"]
     page = staff.post("/v1/explanations", {"index": "papers", "query": "web", "hits": ["o1", "s1"]}).json["id"]
-    for path in (f"/v1/comparisons/{theirs}", f"/v1/explanations/{page}", f"/v1/comparisons/{page}.0"):
+    for path in (f"/v1/comparisons/{comparison}", f"/v1/explanations/{page}", f"/v1/comparisons/{page}.0"):
         assert staff.get(path).status_code == 200
         assert guest.get(path).status_code == guest.send("DELETE", path).status_code == 404
         assert guest.get(path, {"If-None-Match": "*"}).status_code == 404
-    assert guest.get(f"/v1/jobs/{theirs}").status_code == 404
-    said = {"phrases": [{"phrase": "web graph", "useful": True}]}
-    assert guest.post(f"/v1/comparisons/{theirs}/feedback", said).status_code == 404
-    assert staff.post(f"/v1/comparisons/{theirs}/feedback", said).status_code in (201, 400)
+    assert guest.get(f"/v1/jobs/{comparison}").status_code == 404
+    feedback = {"phrases": [{"phrase": "web graph", "useful": True}]}
+    assert guest.post(f"/v1/comparisons/{comparison}/feedback", feedback).status_code == 404
+    assert staff.post(f"/v1/comparisons/{comparison}/feedback", feedback).status_code in (201, 400)
 
 
-def test_an_answer_made_for_somebody_who_reads_more_is_not_opened_by_its_id(
+def test_an_answer_computed_for_more_groups_does_not_open_by_its_id(
     root: AppClient, staff: AppClient, guest: AppClient, public: AppClient
 ) -> None:
-    """It names open documents only, but is spelled the way the whole corpus does."""
+    """It names open documents only, but uses the spelling of the whole corpus."""
     everybody = {"everything": root, "staff": staff, "guests": guest, "nothing": public}
     opened = {}
     for name, caller in everybody.items():
@@ -187,39 +189,39 @@ def test_an_answer_made_for_somebody_who_reads_more_is_not_opened_by_its_id(
     }
 
 
-def test_an_answer_that_names_a_document_closed_since_is_made_again(root: AppClient, guest: AppClient) -> None:
-    """Neither side changes: a document between them does."""
+def test_an_answer_is_recomputed_when_a_document_in_it_becomes_unreadable(root: AppClient, guest: AppClient) -> None:
+    """Neither side changes: a document that connects them does."""
     options = {"graph": True, "cap": 0}
     first = guest.compare("o1", "x1", options=options)
     assert '"b1"' in first.text and '"b2"' in first.text
     assert guest.compare("o1", "x1", options=options).json["id"] == first.json["id"]
-    close(root, "b1")
+    restrict(root, "b1")
     assert guest.get(f"/v1/comparisons/{first.json['id']}").status_code == 404
     second = guest.compare("o1", "x1", options=options)
     assert second.status_code == 200 and second.json["id"] != first.json["id"]
     assert '"b1"' not in second.text and '"b2"' in second.text
-    assert guest.compare("o1", "x1", options=options).json["id"] == second.json["id"], "and kept as well"
-    close(root, "b2")
+    assert guest.compare("o1", "x1", options=options).json["id"] == second.json["id"], "and cached as well"
+    restrict(root, "b2")
     third = guest.compare("o1", "x1", options=options)
     assert '"b2"' not in third.text and '"b3"' in third.text
     opened = guest.get(f"/v1/comparisons/{second.json['id']}")
     assert opened.status_code == 404
 
 
-def test_a_page_that_names_a_document_closed_since_is_made_again(
+def test_a_page_is_recomputed_when_a_document_in_it_becomes_unreadable(
     app: AppClient, root: AppClient, guest: AppClient
 ) -> None:
     body = {"index": "papers", "document": "x1", "hits": ["o1", "o2"]}
     first = guest.post("/v1/explanations", body)
-    desk: JobGateway = app.flask_app.extensions[EXTENSION].gateway
-    acls = {"o1": (), "o2": (), "x1": (), "b4": ("guests", "staff")}  # as if b4 stood between two of them
+    gateway: JobGateway = app.flask_app.extensions[EXTENSION].gateway
+    acls = {"o1": (), "o2": (), "x1": (), "b4": ("guests", "staff")}  # as if b4 connected two of them
     again = NewJob(
         first.json["id"], "explanation", "", "x", access_key=make_access_key("papers", frozenset({"guests"}))
     )
-    desk.container.store.put_answer(again, StoredAnswer(first.data, acls, "papers"))
-    desk.answers.forget(first.json["id"])
+    gateway.container.store.put_answer(again, StoredAnswer(first.data, acls, "papers"))
+    gateway.answers.forget(first.json["id"])
     assert guest.post("/v1/explanations", body).json["id"] == first.json["id"]
-    close(root, "b4")
+    restrict(root, "b4")
     assert guest.get(f"/v1/explanations/{first.json['id']}").status_code == 404
     second = guest.post("/v1/explanations", body)
     assert second.status_code == 200 and second.json["id"] != first.json["id"]
@@ -227,60 +229,62 @@ def test_a_page_that_names_a_document_closed_since_is_made_again(
 
 
 @pytest.fixture
-def root(app: AppClient, ring: IssuedKeys) -> AppClient:
-    return app.with_key(ring.secrets["root"])
+def root(app: AppClient, keys: IssuedKeys) -> AppClient:
+    return app.with_key(keys.secrets["root"])
 
 
-def close(root: AppClient, id: str) -> None:
-    """Make a document the staff's alone."""
-    old = next(document for document in documents() if document.id == id)
+def restrict(root: AppClient, id: str) -> None:
+    """Make a document readable for staff only."""
+    old = next(document for document in make_documents() if document.id == id)
     body = {"id": id, "title": old.title, "text": old.text, "acl": ["staff"]}
     job = root.post("/v1/indexes/papers/documents", {"documents": [body]}).json["id"]
     wait_until(lambda: root.get(f"/v1/jobs/{job}").json["state"] == "done")
 
 
-def test_what_an_open_page_has_ready_is_checked_as_well(app: AppClient, guest: AppClient) -> None:
-    """A part that was made before one of its documents was closed."""
-    desk: JobGateway = app.flask_app.extensions[EXTENSION].gateway
-    whole = {"index": "papers", "query": "web graph", "hits": ["o1", "b1"]}
-    parts = guest.post("/v1/explanations", whole).json["explanations"]
+def test_finished_parts_of_a_running_page_are_checked_too(app: AppClient, guest: AppClient) -> None:
+    """A part computed before one of its documents was restricted."""
+    gateway: JobGateway = app.flask_app.extensions[EXTENSION].gateway
+    body = {"index": "papers", "query": "web graph", "hits": ["o1", "b1"]}
+    parts = guest.post("/v1/explanations", body).json["explanations"]
     assert len(parts) == 2
     caller = Caller("key:guest", frozenset({"guests"}))
-    asked = PageRequest("papers", ("o1", "b1"), "query", "something else", None, caller.groups)
-    store = desk.container.store
+    page_request = PageRequest("papers", ("o1", "b1"), "query", "something else", None, caller.groups)
+    store = gateway.container.store
     store.submit(
-        NewJob("popen", "explanation", asked.to_json(), "x", access_key=make_access_key("papers", caller.groups))
+        NewJob("popen", "explanation", page_request.to_json(), "x", access_key=make_access_key("papers", caller.groups))
     )
     claim = store.start("popen", "me")
     assert claim is not None
     for part in parts:
         store.put_part(claim, part["hit"], dumps(part["comparison"]))
-    assert set(desk.get_ready_parts("popen", caller)) == {"o1", "b1"}
-    write_documents(desk.container, "papers", [replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))])
-    assert set(desk.get_ready_parts("popen", caller)) == {"o1"}
+    assert set(gateway.get_ready_parts("popen", caller)) == {"o1", "b1"}
+    write_documents(
+        gateway.container, "papers", [replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",))]
+    )
+    assert set(gateway.get_ready_parts("popen", caller)) == {"o1"}
     page = guest.get("/v1/explanations/popen").json
     assert [one["state"] for one in page["explanations"]] == ["done", "running"]
     assert guest.get("/v1/comparisons/popen.1").status_code == 202
     store.finish(claim, StoredAnswer(b"{}", {}, "papers"))
 
 
-def test_a_right_taken_away_by_another_program_is_gone_within_five_seconds(
+def test_a_right_revoked_by_another_program_is_gone_within_five_seconds(
     start_server: StartServer,
     start_worker: StartWorker,
     work_config: WorkConfig,
     folder: Path,
-    ring: IssuedKeys,
+    keys: IssuedKeys,
     tmp_path: Path,
 ) -> None:
     ours = replace(work_config, engine=str(folder), comparer="worker.comparer:Comparer")
     start_worker(changed=ours)
-    served = [start_server(ours, keys_file=str(ring.path)) for _ in range(2)]
-    clients = [Client(one.url, ring.secrets["guest"], 180) for one in served]
+    served = [start_server(ours, keys_file=str(keys.path)) for _ in range(2)]
+    clients = [Client(one.url, keys.secrets["guest"], 180) for one in served]
     answers = [client.compare("papers", "o1", "b1") for client in clients]
-    for client in clients:  # hot in every process
+    for client in clients:  # cached in every process
         assert client.request("GET", f"/v1/comparisons/{answers[0]['id']}").status == 200
     changed = tmp_path / "closed.jsonl"
-    changed.write_bytes(format_json_line(replace(next(d for d in documents() if d.id == "b1"), acl=("staff",))))
+    changed.write_bytes(format_json_line(replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",))))
     command = [sys.executable, "-m", "indexer", "add", str(changed), "--index", "papers", "--engine", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=600)
     time.sleep(5)  # the promise itself
@@ -289,24 +293,24 @@ def test_a_right_taken_away_by_another_program_is_gone_within_five_seconds(
         assert client.request("GET", f"/v1/comparisons/{answers[0]['id']}").status == 404
         assert client.request("POST", "/v1/comparisons", question).status == 404
         assert client.request("GET", "/v1/indexes/papers/documents/b1").status == 404
-        client.key = ring.secrets["staff"]
+        client.key = keys.secrets["staff"]
         assert client.compare("papers", "o1", "b1")["b"]["ids"] == ["b1"]
         client.close()
 
 
-def test_while_the_store_is_away_limited_callers_get_nothing(app: AppClient, guest: AppClient) -> None:
-    """Whether they may still read what is in the cache cannot be asked."""
+def test_without_the_store_restricted_callers_get_nothing(app: AppClient, guest: AppClient) -> None:
+    """Without the store nobody knows whether they may still read what is in the cache."""
     id = guest.compare("o1", "b1").json["id"]
-    desk: JobGateway = app.flask_app.extensions[EXTENSION].gateway
+    gateway: JobGateway = app.flask_app.extensions[EXTENSION].gateway
 
-    def away(names: object) -> list[bytes | None]:
+    def raise_unavailable(names: object) -> list[bytes | None]:
         raise StoreUnavailable("away")
 
-    desk.container.key_values.get = away  # type: ignore[method-assign,assignment]
+    gateway.container.key_values.get = raise_unavailable  # type: ignore[method-assign,assignment]
     assert guest.get(f"/v1/comparisons/{id}").status_code == 503
     assert guest.compare("o1", "b1").status_code == 503
 
 
-def test_groups_are_told_apart_whatever_they_are_called() -> None:
+def test_different_groups_never_share_a_key() -> None:
     groups = [None, frozenset(), frozenset({"*"}), frozenset({"a,b"}), frozenset({"a", "b"}), frozenset({"null"})]
     assert len({make_groups_key(one) for one in groups}) == len(groups)

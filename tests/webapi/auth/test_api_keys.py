@@ -1,4 +1,4 @@
-"""Keys: who is let in, for what, to which indexes; and how keys come and go."""
+"""API keys: which requests they allow, on which indexes, and how they are added and removed."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def two_indexes(engine_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture
-def ring(tmp_path: Path) -> IssuedKeys:
-    ring = IssuedKeys(tmp_path / "keys.toml")
-    ring.issue("reader")
-    return ring
+def keys(tmp_path: Path) -> IssuedKeys:
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    keys.issue("reader")
+    return keys
 
 
 @pytest.fixture
-def app(two_indexes: Path, ring: IssuedKeys) -> Iterator[AppClient]:
-    app = make_app_client(two_indexes, ring)
+def app(two_indexes: Path, keys: IssuedKeys) -> Iterator[AppClient]:
+    app = make_app_client(two_indexes, keys)
     yield app
     app.close()
 
 
-def test_without_a_key_nothing_of_an_index_is_told(app: AppClient) -> None:
+def test_without_a_key_every_address_of_an_index_is_401(app: AppClient) -> None:
     for path in (
         "/v1/indexes",
         "/v1/indexes/papers",
@@ -71,7 +71,7 @@ def test_without_a_key_nothing_of_an_index_is_told(app: AppClient) -> None:
     assert app.compare("d1", "d2").status_code == 401
 
 
-def test_what_holds_no_data_needs_no_key(app: AppClient) -> None:
+def test_addresses_without_data_need_no_key(app: AppClient) -> None:
     for path in ("/healthz", "/readyz", "/docs", "/v1/openapi.json", "/", "/compare"):
         assert app.get(path).status_code == 200, path
     assert app.get("/v1/nowhere/at/all").status_code == 404
@@ -80,13 +80,13 @@ def test_what_holds_no_data_needs_no_key(app: AppClient) -> None:
 @pytest.mark.parametrize(
     "form", ["Authorization: Bearer ", "authorization: bearer ", "Authorization: ApiKey ", "X-API-Key: "]
 )
-def test_a_key_is_shown_in_a_header(app: AppClient, ring: IssuedKeys, form: str) -> None:
+def test_a_key_is_accepted_in_each_header(app: AppClient, keys: IssuedKeys, form: str) -> None:
     name, _, scheme = form.partition(": ")
-    assert app.get("/v1/indexes/papers", {name: scheme + ring.secrets["reader"]}).status_code == 200
+    assert app.get("/v1/indexes/papers", {name: scheme + keys.secrets["reader"]}).status_code == 200
 
 
-def test_a_key_that_is_nearly_right_is_wrong(app: AppClient, ring: IssuedKeys) -> None:
-    right = ring.secrets["reader"]
+def test_a_key_that_is_nearly_right_is_wrong(app: AppClient, keys: IssuedKeys) -> None:
+    right = keys.secrets["reader"]
     wrong = [
         right[:-1],
         right + "x",
@@ -94,7 +94,7 @@ def test_a_key_that_is_nearly_right_is_wrong(app: AppClient, ring: IssuedKeys) -
         right[:-1] + chr(ord(right[-1]) ^ 1),
         right.replace("reader", "nobody"),
     ]
-    for key in [*wrong, "pc_reader_", "pc_reader", "reader", read_keys(ring.path)["reader"].sha256, "\u00e9"]:
+    for key in [*wrong, "pc_reader_", "pc_reader", "reader", read_keys(keys.path)["reader"].sha256, "\u00e9"]:
         refused = app.with_key(None).get("/v1/indexes", {"X-API-Key": key})
         assert (refused.status_code, refused.json["code"]) == (401, "unauthorized"), key
 
@@ -110,28 +110,28 @@ REQUESTS = {
 @pytest.mark.parametrize("scope", sorted(SCOPES))
 def test_a_key_is_good_for_its_scope_and_no_other(engine_folder: Path, tmp_path: Path, scope: str) -> None:
     shutil.copytree(engine_folder, tmp_path / "engine")
-    ring = IssuedKeys(tmp_path / "keys.toml")
-    ring.issue("one", (scope,))
-    app = make_app_client(tmp_path / "engine", ring)
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    keys.issue("one", (scope,))
+    app = make_app_client(tmp_path / "engine", keys)
     for needed, (method, path, body, status) in REQUESTS.items():
-        found = app.with_key(ring.secrets["one"]).send(method, path, body)
+        found = app.with_key(keys.secrets["one"]).send(method, path, body)
         assert found.status_code == (status if needed == scope else 403), needed
         if needed != scope:
             assert found.json["code"] == "forbidden" and needed in found.json["detail"]
     app.close()
 
 
-def test_reasons_in_a_search_are_comparisons(app: AppClient, ring: IssuedKeys) -> None:
-    only_read = app.with_key(ring.issue("only-read", ("read",)))
+def test_reasons_in_a_search_need_the_compare_scope(app: AppClient, keys: IssuedKeys) -> None:
+    only_read = app.with_key(keys.issue("only-read", ("read",)))
     wait_until(lambda: only_read.get("/v1/indexes").status_code == 200)
     body = {"query": {"match": {"text": "web"}}}
     assert only_read.post("/v1/papers/_search", body).status_code == 403
     assert only_read.post("/v1/papers/_search", body | {"why": False}).status_code == 200
 
 
-def test_an_index_of_others_does_not_exist(app: AppClient, ring: IssuedKeys) -> None:
-    everything = app.with_key(ring.secrets["reader"])
-    papers = app.with_key(ring.issue("papers-only", ("read", "compare", "ingest"), ("papers",)))
+def test_an_index_outside_the_key_seems_not_to_exist(app: AppClient, keys: IssuedKeys) -> None:
+    everything = app.with_key(keys.secrets["reader"])
+    papers = app.with_key(keys.issue("papers-only", ("read", "compare", "ingest"), ("papers",)))
     wait_until(lambda: papers.get("/v1/indexes").status_code == 200)
     assert [one["name"] for one in papers.get("/v1/indexes").json["indexes"]] == ["papers"]
     assert papers.compare("d1", "d2").status_code == 200
@@ -152,49 +152,49 @@ def test_an_index_of_others_does_not_exist(app: AppClient, ring: IssuedKeys) -> 
     assert everything.get(f"/v1/comparisons/{theirs.json['id']}").status_code == 200
 
 
-def test_keys_come_and_go_without_a_restart(app: AppClient, ring: IssuedKeys) -> None:
-    old, new = ring.secrets["reader"], ring.issue("reader-2")
+def test_keys_are_added_and_removed_without_a_restart(app: AppClient, keys: IssuedKeys) -> None:
+    old, new = keys.secrets["reader"], keys.issue("reader-2")
     wait_until(lambda: app.with_key(new).get("/v1/indexes").status_code == 200)
     assert app.with_key(old).get("/v1/indexes").status_code == 200
-    ring.revoke("reader")
+    keys.revoke("reader")
     wait_until(lambda: app.with_key(old).get("/v1/indexes").status_code == 401)
     assert app.with_key(new).get("/v1/indexes").status_code == 200
 
 
-def test_a_file_that_cannot_be_read_changes_nothing_and_one_that_is_gone_lets_nobody_in(ring: IssuedKeys) -> None:
-    keys = KeyFile(ring.path)
-    key = ring.secrets["reader"]
-    ring.path.write_text("[reader")
-    keys._next_check = 0.0
-    assert keys.find_caller(key) is not None
-    ring.path.unlink()
-    keys._next_check = 0.0
-    assert keys.find_caller(key) is None
+def test_a_broken_keys_file_changes_nothing_and_a_missing_one_admits_nobody(keys: IssuedKeys) -> None:
+    key_file = KeyFile(keys.path)
+    key = keys.secrets["reader"]
+    keys.path.write_text("[reader")
+    key_file._next_check = 0.0
+    assert key_file.find_caller(key) is not None
+    keys.path.unlink()
+    key_file._next_check = 0.0
+    assert key_file.find_caller(key) is None
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
-        ("", "holds no key; make one with: phrasecom keys add NAME"),
+        ("", "contains no key; create one with: phrasecom keys add NAME"),
         ("[x", "cannot read"),
-        ("x = 1", "[x] is not a key"),
-        ('[x]\nsha256 = "secret"', "sha256 is not a SHA-256"),
-        (f'[x]\nsha256 = "{"0" * 64}"\nscopes = ["write"]\nindexes = ["*"]\ngroups = []', "no scope 'write'"),
-        (f'[x]\nsha256 = "{"0" * 64}"\nscopes = ["read"]\nindexes = ["../x"]\ngroups = []', "cannot name an index"),
+        ("x = 1", "[x] is not a valid key"),
+        ('[x]\nsha256 = "secret"', "sha256 is not a SHA-256 hash"),
+        (f'[x]\nsha256 = "{"0" * 64}"\nscopes = ["write"]\nindexes = ["*"]\ngroups = []', "unknown scope 'write'"),
+        (f'[x]\nsha256 = "{"0" * 64}"\nscopes = ["read"]\nindexes = ["../x"]\ngroups = []', "is not a valid index name"),
         (f'[x]\nsha256 = "{"0" * 64}"\nscopes = ["read"]\nindexes = ["*"]', "groups must be a list"),
-        (f'[X_Y]\nsha256 = "{"0" * 64}"\nscopes = ["read"]\nindexes = ["*"]\ngroups = []', "cannot name a key"),
+        (f'[X_Y]\nsha256 = "{"0" * 64}"\nscopes = ["read"]\nindexes = ["*"]\ngroups = []', "is not a valid key name"),
     ],
 )
-def test_a_wrong_keys_file_is_told_in_one_line(tmp_path: Path, content: str, told: str) -> None:
+def test_a_bad_keys_file_is_reported_in_one_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "keys.toml"
     path.write_text(content)
     with pytest.raises(BadSetting) as caught:
         create_app(load_settings(keys_file=str(path)), config=WorkConfig())
-    assert told in str(caught.value) and "\n" not in str(caught.value) and str(path) in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value) and str(path) in str(caught.value)
 
 
-def test_with_keys_the_server_may_listen_anywhere(ring: IssuedKeys, tmp_path: Path) -> None:
-    check_listen_host(load_settings(host="0.0.0.0", keys_file=str(ring.path)))
+def test_with_keys_the_server_may_listen_anywhere(keys: IssuedKeys, tmp_path: Path) -> None:
+    check_listen_host(load_settings(host="0.0.0.0", keys_file=str(keys.path)))
     with pytest.raises(BadSetting, match="phrasecom keys add"):
         check_listen_host(load_settings(host="0.0.0.0"))
     with pytest.raises(BadSetting, match="no such file"):
@@ -210,7 +210,7 @@ def test_serving_another_host_without_keys_is_one_line_that_names_the_fix(capfd:
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1", "localhost.evil", "[::2]:80"]
 )
-def test_without_keys_a_name_that_is_not_this_machines_is_refused(two_indexes: Path, host: str) -> None:
+def test_without_keys_other_host_names_are_refused(two_indexes: Path, host: str) -> None:
     app = make_app_client(two_indexes)
     ours = [app.get("/v1/indexes", {"Host": name}).status_code for name in ("localhost:1", "127.0.0.1", "[::1]:8080")]
     assert ours == [200, 200, 200]
@@ -224,20 +224,20 @@ def test_without_keys_a_name_that_is_not_this_machines_is_refused(two_indexes: P
     app.close()
 
 
-def test_further_names_can_be_allowed(two_indexes: Path, ring: IssuedKeys) -> None:
+def test_further_host_names_can_be_allowed(two_indexes: Path, keys: IssuedKeys) -> None:
     app = make_app_client(two_indexes, allowed_hosts="why.example other.example")
     statuses = [
         app.get("/v1/indexes", {"Host": name}).status_code for name in ("why.example", "localhost", "evil.example")
     ]
     assert statuses == [200, 200, 403]
     app.close()
-    app = make_app_client(two_indexes, ring, allowed_hosts="why.example").with_key(ring.secrets["reader"])
+    app = make_app_client(two_indexes, keys, allowed_hosts="why.example").with_key(keys.secrets["reader"])
     statuses = [app.get("/v1/indexes", {"Host": name}).status_code for name in ("why.example", "localhost")]
     assert statuses == [200, 403]
     app.close()
 
 
-def test_every_route_says_what_a_key_must_be_for(app: AppClient) -> None:
+def test_every_route_has_a_scope(app: AppClient) -> None:
     endpoints = {rule.endpoint for rule in app.flask_app.url_map.iter_rules() if not rule.endpoint.startswith("pages.")}
     assert endpoints == set(SCOPE_BY_ENDPOINT)
     assert set(SCOPE_BY_ENDPOINT.values()) == SCOPES | {PUBLIC_SCOPE, ANY_SCOPE}
@@ -267,20 +267,20 @@ def test_the_command_makes_lists_and_removes_keys(tmp_path: Path, capsys: pytest
 
 
 def test_a_key_is_hidden_in_logs() -> None:
-    ring_key = "pc_reader_" + "x" * 43
-    assert ring_key not in redact(f"GET /?k={ring_key} failed")
+    key = "pc_reader_" + "x" * 43
+    assert key not in redact(f"GET /?k={key} failed")
 
 
 def test_no_key_is_in_a_message_a_store_or_a_log(
-    start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig, tmp_path: Path, ring: IssuedKeys
+    start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig, tmp_path: Path, keys: IssuedKeys
 ) -> None:
     import redis
 
     shutil.copytree(work_config.engine, tmp_path / "engine")
     own = replace(work_config, engine=str(tmp_path / "engine"))
-    ring.issue("ingest", ("ingest", "read", "compare"), groups=("staff",))
-    served = start_server(own, keys_file=str(ring.path), log_level="debug", rate_per_minute=1000)
-    secrets = [*ring.secrets.values(), "pc_wrong_" + "w" * 43]
+    keys.issue("ingest", ("ingest", "read", "compare"), groups=("staff",))
+    served = start_server(own, keys_file=str(keys.path), log_level="debug", rate_per_minute=1000)
+    secrets = [*keys.secrets.values(), "pc_wrong_" + "w" * 43]
     with served.make_client() as client, redis.Redis.from_url(work_config.redis_url) as valkey:
         for key in secrets:
             client.key = key
@@ -288,29 +288,29 @@ def test_no_key_is_in_a_message_a_store_or_a_log(
             client.request("POST", "/v1/comparisons", question, {"Prefer": "respond-async"})
             client.request("POST", "/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "graph"}]})
         for line in (secrets[0], f"GET / HTTP/1.1\r\n{secrets[0]}", f"GET /?{secrets[0]} HTTP/1.1\r\nX: \0"):
-            assert raw(served.url, line).startswith(b"HTTP/1.1 400")  # the key where it does not belong
-        written = everything_in(valkey)  # with the messages that wait for a worker
+            assert send_raw(served.url, line).startswith(b"HTTP/1.1 400")  # the key outside its header
+        written = read_whole_store(valkey)  # with the messages that wait for a worker
         start_worker(changed=own)
         client.key = secrets[0]
         client.compare("papers", "d1", {"query": "plain"})
-        written += everything_in(valkey)
+        written += read_whole_store(valkey)
     assert b"key:reader" in written and b"phrasecom.run" in written
     logs = b"".join(path.read_bytes() for path in tmp_path.glob("*.log"))
     assert logs
-    hashes = [key.sha256 for key in read_keys(ring.path).values()]
+    hashes = [key.sha256 for key in read_keys(keys.path).values()]
     for secret in [*(key.split("_", 2)[2] for key in secrets), *hashes]:
         assert secret.encode() not in written + logs
 
 
-def raw(url: str, line: str) -> bytes:
+def send_raw(url: str, line: str) -> bytes:
     host, _, port = url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=120) as connection:
         connection.sendall(line.encode() + b"\r\n\r\n")
         return connection.recv(100)
 
 
-def everything_in(valkey: object) -> bytes:
-    """Every key and value of a Valkey, whatever its type."""
+def read_whole_store(valkey: object) -> bytes:
+    """Return every key and value of a Valkey, whatever its type."""
     import redis
 
     assert isinstance(valkey, redis.Redis)
@@ -328,11 +328,11 @@ def everything_in(valkey: object) -> bytes:
     return b"\n".join(part for part in out if part)
 
 
-def test_metrics_name_only_the_indexes_of_the_key(two_indexes: Path, ring: IssuedKeys) -> None:
-    everything = ring.issue("watcher", ("admin",))
-    limited = ring.issue("guard", ("admin",), ("news",))
-    app = make_app_client(two_indexes, ring)
-    told = {key: app.with_key(key).get("/metrics").get_data(as_text=True) for key in (everything, limited)}
+def test_metrics_name_only_the_indexes_of_the_key(two_indexes: Path, keys: IssuedKeys) -> None:
+    everything = keys.issue("watcher", ("admin",))
+    limited = keys.issue("guard", ("admin",), ("news",))
+    app = make_app_client(two_indexes, keys)
+    message = {key: app.with_key(key).get("/metrics").get_data(as_text=True) for key in (everything, limited)}
     app.close()
-    assert 'index="papers"' in told[everything] and 'index="news"' in told[everything]
-    assert 'index="papers"' not in told[limited] and 'index="news"' in told[limited]
+    assert 'index="papers"' in message[everything] and 'index="news"' in message[everything]
+    assert 'index="papers"' not in message[limited] and 'index="news"' in message[limited]

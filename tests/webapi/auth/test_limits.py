@@ -1,4 +1,4 @@
-"""Limits: each is a setting, each is told in one clear line, and nothing of the work is begun."""
+"""Limits: each is a setting and has its own error, and no work is started beyond it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def limited(engine_folder: Path) -> Iterator[AppClient]:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "told"),
+    ("path", "body", "message"),
     [
         ("/v1/comparisons", {"index": "papers", "a": {"id": "d1"}, "b": {"text": "x" * 5000}}, "body"),
         ("/v1/papers/_search", {"query": {"match": {"text": "x" * 5000}}}, "body"),
@@ -52,10 +52,10 @@ def limited(engine_folder: Path) -> Iterator[AppClient]:
         ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 9000}]}, "body"),
     ],
 )
-def test_what_is_too_large_is_refused(limited: AppClient, path: str, body: object, told: str) -> None:
+def test_what_is_too_large_is_refused(limited: AppClient, path: str, body: object, message: str) -> None:
     refused = limited.post(path, body)
     assert (refused.status_code, refused.json["code"]) == (413, "too-large")
-    assert told in refused.json["detail"]
+    assert message in refused.json["detail"]
 
 
 def test_a_page_without_reasons_may_be_longer(limited: AppClient) -> None:
@@ -63,7 +63,7 @@ def test_a_page_without_reasons_may_be_longer(limited: AppClient) -> None:
     assert (found.status_code, len(found.json["hits"]["hits"])) == (200, 3)
 
 
-def test_a_search_that_selects_too_much_is_refused_once_that_is_known(engine_folder: Path) -> None:
+def test_a_side_that_selects_too_many_documents_is_refused(engine_folder: Path) -> None:
     app = make_app_client(engine_folder, config=WorkConfig(engine=str(engine_folder), max_set=3))
     refused = app.compare("d1", {"search": "web"})
     assert (refused.status_code, refused.json["code"]) == (413, "too-large")
@@ -71,7 +71,7 @@ def test_a_search_that_selects_too_much_is_refused_once_that_is_known(engine_fol
 
 
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "Papers", "a" * 101, "_x", "papers*", "papers,news", "p%00", "é"])
-def test_an_index_name_is_of_a_known_form(limited: AppClient, name: str) -> None:
+def test_malformed_index_names_are_refused(limited: AppClient, name: str) -> None:
     body = {"query": {"match_all": {}}}
     for refused in (
         limited.get(f"/v1/indexes/{name}"),
@@ -84,25 +84,25 @@ def test_an_index_name_is_of_a_known_form(limited: AppClient, name: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["memory", "valkey"])
-def test_a_caller_has_so_many_requests_and_gets_them_back(kind: str, valkey_url: str, work_config: WorkConfig) -> None:
-    meter: RequestCounter = MemoryCounter()
+def test_a_callers_rate_is_limited_and_recovers(kind: str, valkey_url: str, work_config: WorkConfig) -> None:
+    counter: RequestCounter = MemoryCounter()
     if kind == "valkey":
         client = connect(valkey_url)
-        meter = RedisCounter(client, work_config.key_prefix)
-    limit = RateLimit(600, meter)
+        counter = RedisCounter(client, work_config.key_prefix)
+    limit = RateLimit(600, counter)
     for _ in range(600):
         limit.check("anna")
-    with pytest.raises(RateLimited) as told:
+    with pytest.raises(RateLimited) as message:
         for _ in range(600):  # one comes back every tenth of a second
             limit.check("anna")
-    assert 0 < told.value.retry_after_seconds <= 0.1
+    assert 0 < message.value.retry_after_seconds <= 0.1
     limit.check("bert")
-    wait_until(lambda: allowed(limit, "anna"))
+    wait_until(lambda: is_allowed(limit, "anna"))
     if kind == "valkey":
         client.close()
 
 
-def allowed(limit: RateLimit, caller: str) -> bool:
+def is_allowed(limit: RateLimit, caller: str) -> bool:
     try:
         limit.check(caller)
     except RateLimited:
@@ -115,16 +115,18 @@ def test_without_the_store_each_process_counts_for_itself() -> None:
     limit = RateLimit(3, RedisCounter(client, "x"))
     for _ in range(3):
         limit.check("anna")
-    wait_until(lambda: not allowed(limit, "anna"))
+    wait_until(lambda: not is_allowed(limit, "anna"))
     client.close()
 
 
-def test_the_rate_holds_over_processes_and_for_each_key(start_server: StartServer, tmp_path: Path) -> None:
-    ring = IssuedKeys(tmp_path / "keys.toml")
-    anna, bert = ring.issue("anna"), ring.issue("bert")
+def test_the_rate_limit_is_shared_by_processes_and_separate_for_each_key(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    anna, bert = keys.issue("anna"), keys.issue("bert")
     servers = [
-        start_server(keys_file=str(ring.path), rate_per_minute=6, processes=2),
-        start_server(keys_file=str(ring.path), rate_per_minute=6),
+        start_server(keys_file=str(keys.path), rate_per_minute=6, processes=2),
+        start_server(keys_file=str(keys.path), rate_per_minute=6),
     ]
     statuses: list[int] = []
     began = time.monotonic()
@@ -145,7 +147,7 @@ def test_the_rate_holds_over_processes_and_for_each_key(start_server: StartServe
         assert client.request("GET", "/healthz").status == 200
 
 
-def test_hot_answers_are_counted_too(engine_folder: Path) -> None:
+def test_cached_answers_count_towards_the_rate(engine_folder: Path) -> None:
     app = make_app_client(engine_folder, rate_per_minute=5)
     assert [app.compare("d1", "d2").status_code for _ in range(5)] == [200] * 5
     wait_until(lambda: app.compare("d1", "d2").status_code == 429)
@@ -153,47 +155,47 @@ def test_hot_answers_are_counted_too(engine_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_a_caller_has_so_many_jobs_open(
+def test_open_jobs_of_a_caller_are_limited(
     engine_folder: Path, work_config: WorkConfig, tmp_path: Path, inline: bool
 ) -> None:
-    """Nobody ends them: the first process has one thread and a job that waits, the second no worker."""
+    """The jobs never end: inline there is one thread with a job that waits, otherwise there is no worker."""
     limits = replace(work_config.limits, max_jobs_per_caller=3, resend_seconds=300.0, lease_seconds=300.0)
     work_config = replace(
         work_config, limits=limits, inline_threads=1, redis_url="" if inline else work_config.redis_url
     )
-    ring = IssuedKeys(tmp_path / "keys.toml")
-    anna, bert = ring.issue("anna"), ring.issue("bert")
-    app = make_app_client(engine_folder, ring, work_config)
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    anna, bert = keys.issue("anna"), keys.issue("bert")
+    app = make_app_client(engine_folder, keys, work_config)
 
-    def ask(key: str, words: str) -> int:
+    def submit(key: str, words: str) -> int:
         question = {"index": "papers", "a": {"id": "d1"}, "b": {"query": tag_query(f"hold=1 {words}")}}
         return app.with_key(key).post("/v1/comparisons", question, {"Prefer": "respond-async"}).status_code
 
-    assert [ask(anna, words) for words in ("one", "two", "three")] == [202, 202, 202]
-    assert ask(anna, "four") == 429
-    assert ask(anna, "one") == 202, "a job that is there already is no new one"
-    assert ask(bert, "five") == 202
+    assert [submit(anna, words) for words in ("one", "two", "three")] == [202, 202, 202]
+    assert submit(anna, "four") == 429
+    assert submit(anna, "one") == 202, "a job that is there already is no new one"
+    assert submit(bert, "five") == 202
     if not inline:
         store = app.flask_app.extensions["phrasecom"].gateway.container.store
-        store.client.hset(f"{work_config.key_prefix}job:{_any_job(store, work_config)}", "state", "cancelled")
-        assert ask(anna, "four") == 202, "one is over, so there is room"
+        store.client.hset(f"{work_config.key_prefix}job:{_find_any_job(store, work_config)}", "state", "cancelled")
+        assert submit(anna, "four") == 202, "one is over, so there is room"
     app.close()
 
 
-def _any_job(store: object, config: WorkConfig) -> str:
+def _find_any_job(store: object, config: WorkConfig) -> str:
     from worker.jobs.redis_store import RedisJobStore
 
     assert isinstance(store, RedisJobStore)
-    found = store.client.smembers(f"{config.key_prefix}mine:key:anna")
-    return min(name.decode() for name in found)  # type: ignore[union-attr]
+    jobs = store.client.smembers(f"{config.key_prefix}mine:key:anna")
+    return min(name.decode() for name in jobs)  # type: ignore[union-attr]
 
 
 def test_a_job_that_needs_too_much_memory_fails_alone(
     start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig
 ) -> None:
-    small = replace(work_config, memory_bytes=2**29, comparer="tests.support.memory_hog:MemoryHogComparer")
-    start_worker(changed=small)
-    with start_server(small).make_client() as client:
+    small_config = replace(work_config, memory_bytes=2**29, comparer="tests.support.memory_hog:MemoryHogComparer")
+    start_worker(changed=small_config)
+    with start_server(small_config).make_client() as client:
         body = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "greedy"}}
         wait_until(lambda: client.request("POST", "/v1/comparisons", body, {"Prefer": "wait=5"}).status != 202)
         reply = client.request("POST", "/v1/comparisons", body)
@@ -244,9 +246,9 @@ PATHS = (
 
 def test_every_response_has_safe_headers(limited: AppClient) -> None:
     first = limited.compare("d1", "d2")
-    hot = limited.compare("d1", "d2")
-    assert hot.headers["X-Cache"] == "local"
-    replies = [first, hot, limited.get(f"/v1/comparisons/{first.json['id']}"), *map(limited.get, PATHS)]
+    cached = limited.compare("d1", "d2")
+    assert cached.headers["X-Cache"] == "local"
+    replies = [first, cached, limited.get(f"/v1/comparisons/{first.json['id']}"), *map(limited.get, PATHS)]
     replies.append(limited.send("DELETE", "/v1/indexes"))
     for reply in replies:
         for name, value in SECURITY_HEADERS:
@@ -258,15 +260,15 @@ def test_every_response_has_safe_headers(limited: AppClient) -> None:
         assert "Access-Control-Allow-Origin" not in reply.headers
 
 
-def test_other_sites_are_let_in_only_if_named(engine_folder: Path) -> None:
-    asked = {"Origin": "https://why.example", "Access-Control-Request-Method": "POST"}
+def test_cors_allows_only_named_origins(engine_folder: Path) -> None:
+    origin = {"Origin": "https://why.example", "Access-Control-Request-Method": "POST"}
     app = make_app_client(engine_folder)
     assert not [
-        name for name, _ in app.send("OPTIONS", "/v1/comparisons", None, asked).headers if "Access-Control" in name
+        name for name, _ in app.send("OPTIONS", "/v1/comparisons", None, origin).headers if "Access-Control" in name
     ]
     app.close()
     app = make_app_client(engine_folder, cors_origins="https://why.example")
-    allowed = app.send("OPTIONS", "/v1/comparisons", None, asked).headers
+    allowed = app.send("OPTIONS", "/v1/comparisons", None, origin).headers
     assert allowed["Access-Control-Allow-Origin"] == "https://why.example"
     assert "X-API-Key" in allowed["Access-Control-Allow-Headers"]
     other = app.get("/v1/indexes", {"Origin": "https://evil.example"}).headers

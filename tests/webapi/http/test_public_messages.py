@@ -1,4 +1,4 @@
-"""What an error tells a caller over HTTP: never a path or an address of the machine, nor an index of somebody else."""
+"""Errors over HTTP never reveal a path or an address of the machine, nor an index the caller may not use."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from webapi.http.problems import make_error_response, make_failure_response
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Failure
 
-ASKED = {"index": "papers", "a": {"id": "d1"}, "b": {"id": "d2"}}
+COMPARISON = {"index": "papers", "a": {"id": "d1"}, "b": {"id": "d2"}}
 REQUESTS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/indexes/papers", None),
     ("GET", "/v1/indexes/papers/documents/d1", None),
     ("POST", "/v1/papers/_search", {"query": {"match": {"text": "web"}}}),
-    ("POST", "/v1/comparisons", ASKED),
+    ("POST", "/v1/comparisons", COMPARISON),
 ]
 
 
@@ -42,56 +42,56 @@ def app(folder: Path) -> Iterator[AppClient]:
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
-def test_a_damaged_index_is_told_without_its_place_which_the_log_has(
+def test_a_damaged_index_is_reported_without_its_path_which_is_logged(
     app: AppClient, folder: Path, caplog: pytest.LogCaptureFixture, method: str, path: str, body: Any
 ) -> None:
     next((folder / "papers").glob("*/info.json")).write_text("{")
     with caplog.at_level(logging.WARNING):
-        told = app.send(method, path, body)
-    assert (told.status_code, told.json["code"]) == (500, "corrupt-index")
-    assert told.json["detail"] == "the index is damaged; the operator of the service can rebuild it"
-    assert str(folder.parent) not in told.text
+        reply = app.send(method, path, body)
+    assert (reply.status_code, reply.json["code"]) == (500, "corrupt-index")
+    assert reply.json["detail"] == "the index is damaged; the operator of the service can rebuild it"
+    assert str(folder.parent) not in reply.text
     assert str(folder) in caplog.text
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
-def test_an_engine_that_does_not_answer_is_told_without_its_address(method: str, path: str, body: Any) -> None:
+def test_an_engine_that_does_not_answer_is_reported_without_its_address(method: str, path: str, body: Any) -> None:
     app = make_app_client(
         Path(), config=WorkConfig(engine="http://elastic:hush@127.0.0.1:9", engine_options={"timeout": 2.0})
     )
-    told = app.send(method, path, body)
-    assert (told.status_code, told.json["code"]) == (503, "engine-unavailable")
-    assert told.json["detail"] == "the search engine does not answer; try again later"
-    assert "127.0.0.1" not in told.text and "hush" not in told.text
+    reply = app.send(method, path, body)
+    assert (reply.status_code, reply.json["code"]) == (503, "engine-unavailable")
+    assert reply.json["detail"] == "the search engine does not answer; try again later"
+    assert "127.0.0.1" not in reply.text and "hush" not in reply.text
     app.close()
 
 
 @pytest.mark.parametrize("kind", [BadSetting, CorruptIndex, EngineUnavailable, UnsupportedVersion])
-def test_a_failed_job_tells_no_more_than_the_error_itself(kind: type[PhraseComError]) -> None:
+def test_a_failed_job_reveals_no_more_than_the_error_itself(kind: type[PhraseComError]) -> None:
     error = kind("cannot use /home/me/engine at http://127.0.0.1:9", fix="look there")
     failure = Failure(error.code, str(error), error.status, error.retryable)
-    for told in (make_failure_response("x", failure), make_error_response(error)):
-        assert told.status_code == error.status
-        assert told.json["detail"] == error.public_detail
-        assert not any(word in told.get_data(as_text=True) for word in ("/home", "127.0.0.1"))
+    for reply in (make_failure_response("x", failure), make_error_response(error)):
+        assert reply.status_code == error.status
+        assert reply.json["detail"] == error.public_detail
+        assert not any(word in reply.get_data(as_text=True) for word in ("/home", "127.0.0.1"))
 
 
-def test_an_unknown_index_is_told_without_the_names_of_others(folder: Path, tmp_path: Path) -> None:
+def test_an_unknown_index_is_reported_without_the_names_of_others(folder: Path, tmp_path: Path) -> None:
     with open_engine(str(folder)) as engine:
         build_index([Document(f"n{n}", "News", "The web graph. " * 3) for n in range(4)], engine, "papers-secret")
-    ring = IssuedKeys(tmp_path / "keys.toml")
-    ring.issue("reader", indexes=("papers",))
-    app = make_app_client(folder, ring)
-    reader = app.with_key(ring.secrets["reader"])
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    keys.issue("reader", indexes=("papers",))
+    app = make_app_client(folder, keys)
+    reader = app.with_key(keys.secrets["reader"])
     for name in ("papers-secre", "papers-secret", "paper"):
-        for told in (reader.get(f"/v1/indexes/{name}"), reader.compare("d1", "d2", index=name)):
-            assert (told.status_code, told.json["code"]) == (404, "unknown-index")
-            assert told.json["detail"] == f"no index named {name!r}; GET /v1/indexes lists those there are for you"
-            assert str(folder.parent) not in told.text
+        for reply in (reader.get(f"/v1/indexes/{name}"), reader.compare("d1", "d2", index=name)):
+            assert (reply.status_code, reply.json["code"]) == (404, "unknown-index")
+            assert reply.json["detail"] == f"no index named {name!r}; GET /v1/indexes lists the indexes you can access"
+            assert str(folder.parent) not in reply.text
     app.close()
 
 
-def test_an_unknown_document_names_a_way_a_caller_has(app: AppClient) -> None:
-    told = app.get("/v1/indexes/papers/documents/nope")
-    assert (told.status_code, told.json["code"]) == (404, "unknown-document")
-    assert told.json["detail"] == "no document 'nope' in index 'papers'; POST /v1/INDEX/_search finds ids"
+def test_an_unknown_document_error_points_to_the_search_api(app: AppClient) -> None:
+    reply = app.get("/v1/indexes/papers/documents/nope")
+    assert (reply.status_code, reply.json["code"]) == (404, "unknown-document")
+    assert reply.json["detail"] == "no document 'nope' in index 'papers'; POST /v1/INDEX/_search finds ids"

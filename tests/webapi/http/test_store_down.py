@@ -1,4 +1,4 @@
-"""What is left when Valkey is gone: hot answers, and an honest 503 for the rest."""
+"""While Valkey is down, cached answers still come and everything else is 503."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ BODY = {"index": "papers", "a": {"id": "d1"}, "b": {"query": "plain"}}
 
 @pytest.fixture
 def own_valkey() -> Iterator[ValkeyServer]:
-    """One that may be stopped."""
-    server = ValkeyServer(port=find_free_port())  # one that is still free when it comes back
+    """A Valkey that the test may stop."""
+    server = ValkeyServer(port=find_free_port())  # a port that is still free when it is restarted
     server.start()
     yield server
     if server.is_running():
         server.stop()
 
 
-def test_hot_answers_outlive_the_store_and_cold_ones_are_503_until_it_is_back(
+def test_cached_answers_survive_the_store_and_others_are_503_until_it_is_back(
     start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig, own_valkey: ValkeyServer
 ) -> None:
     port = own_valkey.port
     ours = replace(work_config, redis_url=own_valkey.connection_url)
     worker = start_worker(changed=ours)
     with start_server(ours).make_client() as client:
-        hot = client.request("POST", "/v1/comparisons", BODY, WAIT_HEADER)
-        assert hot.status == 200
+        cached = client.request("POST", "/v1/comparisons", BODY, WAIT_HEADER)
+        assert cached.status == 200
         assert client.request("GET", "/readyz").status == 200
         worker.kill()
         worker.wait()
         own_valkey.stop()
-        by_id = client.request("GET", hot.headers["content-location"])
-        assert (by_id.status, by_id.body) == (200, hot.body)
+        by_id = client.request("GET", cached.headers["content-location"])
+        assert (by_id.status, by_id.body) == (200, cached.body)
         wait_until(lambda: client.request("POST", "/v1/comparisons", BODY).headers["x-cache"] == "stale")
-        cold = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}})
-        assert (cold.status, cold.json()["code"]) == (503, "store-unavailable")
-        assert int(cold.headers["retry-after"]) > 0
+        uncached = client.request("POST", "/v1/comparisons", {**BODY, "a": {"id": "d2"}})
+        assert (uncached.status, uncached.json()["code"]) == (503, "store-unavailable")
+        assert int(uncached.headers["retry-after"]) > 0
         assert client.request("GET", "/v1/comparisons/unknown").status == 503
         page = client.request("POST", "/v1/papers/_search", {"query": {"match_all": {}}, "size": 2})
         assert page.status == 200, "no reasons are no reason to show no hits"

@@ -1,4 +1,4 @@
-"""/v1/comparisons as a program sees it, through a real server, queue and worker."""
+"""/v1/comparisons through a real server, queue and worker."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from worker.jobs.config import WorkConfig
 ASYNC = {"Prefer": "respond-async"}
 
 
-def asked(words: str = "plain") -> dict[str, object]:
+def make_request(words: str = "plain") -> dict[str, object]:
     return {"index": "papers", "a": {"id": "d1"}, "b": {"query": tag_query(words)}}
 
 
-def post(client: Client, words: str, headers: dict[str, str] | None = None) -> Reply:
-    return client.request("POST", "/v1/comparisons", asked(words), headers)
+def post_comparison(client: Client, words: str, headers: dict[str, str] | None = None) -> Reply:
+    return client.request("POST", "/v1/comparisons", make_request(words), headers)
 
 
 def test_an_answer_comes_at_once_and_again_from_the_cache(client: Client) -> None:
-    first = post(client, "plain", WAIT_HEADER)
+    first = post_comparison(client, "plain", WAIT_HEADER)
     assert (first.status, first.headers["x-cache"]) == (200, "miss")
-    again = post(client, "plain")
+    again = post_comparison(client, "plain")
     assert (again.status, again.headers["x-cache"]) == (200, "local")
     assert again.body == first.body
     assert int(again.headers["age"]) >= 0
@@ -41,98 +41,98 @@ def test_an_answer_comes_at_once_and_again_from_the_cache(client: Client) -> Non
 
 def test_another_process_finds_the_answer_in_the_store(client: Client, start_server: StartServer) -> None:
     with start_server().make_client() as other:
-        post(client, "plain", WAIT_HEADER)
-        assert post(other, "plain").headers["x-cache"] == "hit"
+        post_comparison(client, "plain", WAIT_HEADER)
+        assert post_comparison(other, "plain").headers["x-cache"] == "hit"
 
 
-def test_respond_async_is_202_with_a_place_to_ask(client: Client) -> None:
-    reply = post(client, "hold=1", ASYNC)
+def test_respond_async_is_202_with_a_location(client: Client) -> None:
+    reply = post_comparison(client, "hold=1", ASYNC)
     assert reply.status == 202
     assert reply.headers["retry-after"] == "1"
     assert reply.json()["state"] in ("queued", "running")
-    place = reply.headers["location"]
-    assert place == f"/v1/comparisons/{reply.json()['id']}"
-    assert client.request("GET", place).status == 202
+    location = reply.headers["location"]
+    assert location == f"/v1/comparisons/{reply.json()['id']}"
+    assert client.request("GET", location).status == 202
     release_computations("hold=1")
-    wait_until(lambda: client.request("GET", place).status == 200)
+    wait_until(lambda: client.request("GET", location).status == 200)
 
 
-def test_past_the_wait_it_is_202_and_the_same_question_joins(client: Client) -> None:
-    first, second = post(client, "hold=1"), post(client, "hold=1")
+def test_after_the_wait_it_is_202_and_the_same_request_joins_the_job(client: Client) -> None:
+    first, second = post_comparison(client, "hold=1"), post_comparison(client, "hold=1")
     assert (first.status, second.status) == (202, 202)
     assert first.json()["id"] == second.json()["id"]
     release_computations("hold=1")
-    assert post(client, "hold=1", WAIT_HEADER).status == 200
+    assert post_comparison(client, "hold=1", WAIT_HEADER).status == 200
     assert count_computations("hold=1") == 1
 
 
 def test_an_unchanged_answer_is_304(client: Client) -> None:
-    first = post(client, "plain", WAIT_HEADER)
-    place, etag = first.headers["content-location"], first.headers["etag"]
-    same = client.request("GET", place, headers={"If-None-Match": etag})
+    first = post_comparison(client, "plain", WAIT_HEADER)
+    location, etag = first.headers["content-location"], first.headers["etag"]
+    same = client.request("GET", location, headers={"If-None-Match": etag})
     assert (same.status, same.body, same.headers["etag"]) == (304, b"", etag)
-    assert client.request("GET", place, headers={"If-None-Match": '"other"'}).status == 200
+    assert client.request("GET", location, headers={"If-None-Match": '"other"'}).status == 200
 
 
-def test_whoever_leaves_last_stops_the_work(client: Client) -> None:
-    place = post(client, "hold=1", ASYNC).headers["location"]
-    wait_until(lambda: client.call("GET", place)["state"] == "running")
-    assert client.request("DELETE", place).status == 200
-    wait_until(lambda: client.request("GET", place).status == 409)
-    assert client.request("GET", place).json()["code"] == "cancelled"
+def test_the_last_delete_cancels_the_job(client: Client) -> None:
+    location = post_comparison(client, "hold=1", ASYNC).headers["location"]
+    wait_until(lambda: client.call("GET", location)["state"] == "running")
+    assert client.request("DELETE", location).status == 200
+    wait_until(lambda: client.request("GET", location).status == 409)
+    assert client.request("GET", location).json()["code"] == "cancelled"
 
 
 def test_an_expired_answer_is_gone_and_can_be_asked_again(
     start_server: StartServer, start_worker: StartWorker, work_config: WorkConfig
 ) -> None:
-    short = replace(work_config, limits=replace(work_config.limits, answer_ttl=0.5))
-    start_worker(changed=short)
-    with start_server(short).make_client() as client:
-        place = post(client, "hold=1", ASYNC).headers["location"]
+    short_lived = replace(work_config, limits=replace(work_config.limits, answer_ttl=0.5))
+    start_worker(changed=short_lived)
+    with start_server(short_lived).make_client() as client:
+        location = post_comparison(client, "hold=1", ASYNC).headers["location"]
         release_computations("hold=1", 2)
-        wait_until(lambda: client.request("GET", place).status == 410)
-        assert client.request("GET", place).json()["code"] == "expired"
-        assert post(client, "hold=1", ASYNC).status in (200, 202)
+        wait_until(lambda: client.request("GET", location).status == 410)
+        assert client.request("GET", location).json()["code"] == "expired"
+        assert post_comparison(client, "hold=1", ASYNC).status in (200, 202)
         wait_until(lambda: count_computations("hold=1") == 2)
 
 
 def test_a_failed_job_reads_like_the_error_itself(client: Client) -> None:
-    reply = post(client, "fail=BadParameter", WAIT_HEADER)
+    reply = post_comparison(client, "fail=BadParameter", WAIT_HEADER)
     assert (reply.status, reply.headers["content-type"]) == (400, "application/problem+json")
     assert reply.json()["code"] == "bad-parameter" and reply.json()["state"] == "failed"
-    crash = post(client, "crash=1", WAIT_HEADER)
+    crash = post_comparison(client, "crash=1", WAIT_HEADER)
     assert crash.status == 500 and b"secret" not in crash.body
 
 
 def test_500_equal_cold_requests_run_one_computation(client: Client) -> None:
-    def some(_: int) -> set[int]:
+    def send_twenty(_: int) -> set[int]:
         with Client(client.url) as own:
-            return {post(own, "sleep=1", {"Prefer": "wait=5"}).status for _ in range(20)}
+            return {post_comparison(own, "sleep=1", {"Prefer": "wait=5"}).status for _ in range(20)}
 
     with ThreadPoolExecutor(25) as pool:
-        statuses = set().union(*pool.map(some, range(25)))
+        statuses = set().union(*pool.map(send_twenty, range(25)))
     assert statuses <= {200, 202}
     assert count_computations("sleep=1") == 1
 
 
-def test_past_the_cap_on_waiting_it_is_202_at_once_and_cached_answers_still_come(
+def test_beyond_max_waiting_it_is_202_at_once_and_cached_answers_still_come(
     shared_worker: None, start_server: StartServer
 ) -> None:
     served = start_server(max_waiting=2, threads=8)
     with served.make_client() as client:
-        post(client, "plain", WAIT_HEADER)
+        post_comparison(client, "plain", WAIT_HEADER)
         with ThreadPoolExecutor(3) as pool:
 
             def wait_for(n: int) -> int:
                 with served.make_client() as own:
-                    return post(own, f"hold=1 n{n}", WAIT_HEADER).status
+                    return post_comparison(own, f"hold=1 n{n}", WAIT_HEADER).status
 
             waiting = [pool.submit(wait_for, n) for n in range(2)]
             wait_until(lambda: "phrasecom_waiting_requests 2" in client.request("GET", "/metrics").body.decode())
             third = pool.submit(wait_for, 2)
             assert third.result() == 202
             assert not any(one.done() for one in waiting)
-            assert post(client, "plain").status == 200
+            assert post_comparison(client, "plain").status == 200
             for n in range(3):
                 release_computations(f"hold=1 n{n}")
             assert {one.result() for one in waiting} == {200}
@@ -141,7 +141,7 @@ def test_past_the_cap_on_waiting_it_is_202_at_once_and_cached_answers_still_come
 def test_a_stopping_server_finishes_running_requests(shared_worker: None, start_server: StartServer) -> None:
     served = start_server()
     with ThreadPoolExecutor(1) as pool, served.make_client() as client:
-        running = pool.submit(post, client, "hold=1", WAIT_HEADER)
+        running = pool.submit(post_comparison, client, "hold=1", WAIT_HEADER)
         wait_until(lambda: count_computations("hold=1") == 1)
         served.process.send_signal(signal.SIGTERM)
         wait_until(lambda: "Handling signal: term" in served.log.read_text())
@@ -168,7 +168,7 @@ def test_a_stopping_server_finishes_running_requests(shared_worker: None, start_
         (b"\xff\xfe", "invalid-request"),
     ],
 )
-def test_bad_requests_are_told_in_one_line(inline: Client, body: bytes, code: str) -> None:
+def test_bad_requests_are_reported_in_one_line(inline: Client, body: bytes, code: str) -> None:
     reply = inline.request("POST", "/v1/comparisons", body)
     assert (reply.status, reply.headers["content-type"]) == (400, "application/problem+json")
     problem = reply.json()
@@ -178,8 +178,8 @@ def test_bad_requests_are_told_in_one_line(inline: Client, body: bytes, code: st
 
 def test_unknown_things_are_404_with_their_own_code(inline: Client) -> None:
     for body, code in [
-        ({**asked(), "index": "nope"}, "unknown-index"),
-        ({**asked(), "a": {"id": "nope"}}, "unknown-document"),
+        ({**make_request(), "index": "nope"}, "unknown-index"),
+        ({**make_request(), "a": {"id": "nope"}}, "unknown-document"),
     ]:
         with pytest.raises(ApiError) as caught:
             inline.call("POST", "/v1/comparisons", body)
@@ -194,9 +194,9 @@ def test_unknown_things_are_404_with_their_own_code(inline: Client) -> None:
 def test_a_body_too_large_is_413_and_a_form_is_415(inline: Client) -> None:
     large = inline.request("POST", "/v1/comparisons", b'{"index": "' + b"x" * 2**20 + b'"}')
     assert (large.status, large.json()["code"]) == (413, "too-large")
-    text = inline.request("POST", "/v1/comparisons", {**asked(), "b": {"text": "x" * (2**18 + 1)}})
+    text = inline.request("POST", "/v1/comparisons", {**make_request(), "b": {"text": "x" * (2**18 + 1)}})
     assert (text.status, text.json()["code"]) == (413, "too-large")
-    many = inline.request("POST", "/v1/comparisons", {**asked(), "b": {"ids": [str(n) for n in range(1001)]}})
+    many = inline.request("POST", "/v1/comparisons", {**make_request(), "b": {"ids": [str(n) for n in range(1001)]}})
     assert (many.status, many.json()["code"]) == (413, "too-large")
     form = inline.request("POST", "/v1/comparisons", b"{}", {"Content-Type": "text/plain"})
     assert (form.status, form.json()["code"]) == (415, "unsupported-media-type")
@@ -205,8 +205,8 @@ def test_a_body_too_large_is_413_and_a_form_is_415(inline: Client) -> None:
 def test_inline_answers_without_redis(inline: Client, work_config: WorkConfig) -> None:
     answer = inline.compare("papers", "d1", {"query": tag_query("plain")})
     assert answer["a"]["ids"] == ["d1"]
-    assert inline.request("POST", "/v1/comparisons", asked()).headers["x-cache"] == "local"
-    slow = inline.request("POST", "/v1/comparisons", asked("hold=1 steps=5"), ASYNC)
+    assert inline.request("POST", "/v1/comparisons", make_request()).headers["x-cache"] == "local"
+    slow = inline.request("POST", "/v1/comparisons", make_request("hold=1 steps=5"), ASYNC)
     assert slow.status == 202
     release_computations("hold=1 steps=5", 5)
     wait_until(lambda: inline.request("GET", slow.headers["location"]).status == 200)
@@ -216,19 +216,8 @@ def test_too_many_open_jobs_are_429(start_server: StartServer, work_config: Work
     with start_server(
         replace(work_config, limits=replace(work_config.limits, max_open_jobs=1))
     ).make_client() as client:
-        assert post(client, "first", ASYNC).status == 202
-        assert post(client, "first", ASYNC).status == 202
-        refused = post(client, "second", ASYNC)
+        assert post_comparison(client, "first", ASYNC).status == 202
+        assert post_comparison(client, "first", ASYNC).status == 202
+        refused = post_comparison(client, "second", ASYNC)
         assert (refused.status, refused.json()["code"]) == (429, "overloaded")
         assert int(refused.headers["retry-after"]) > 0
-
-
-def test_the_short_way_and_the_long_way_send_the_same(inline: Client) -> None:
-    place = f"/v1/comparisons/{inline.compare('papers', 'd1', {'query': 'short or long'})['id']}"
-    short = inline.request("GET", place)
-    long = inline.request("GET", place, headers={"If-None-Match": '"another"'})
-    ignored = {"date", "age"}
-    assert short.body == long.body and short.headers["x-cache"] == "local"
-    assert {k: v for k, v in short.headers.items() if k not in ignored} == {
-        k: v for k, v in long.headers.items() if k not in ignored
-    }

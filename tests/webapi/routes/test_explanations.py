@@ -1,4 +1,4 @@
-"""A whole results page in one job."""
+"""/v1/explanations: a whole results page in one job."""
 
 from __future__ import annotations
 
@@ -44,37 +44,37 @@ def test_the_rest_of_the_page_a_document_and_the_hit_above(real: Client) -> None
 
 
 def test_hits_arrive_one_by_one(client: Client) -> None:
-    asked = {"index": "papers", "query": tag_query("hold=1"), "hits": HITS}
-    first = client.request("POST", "/v1/explanations", asked, {"Prefer": "respond-async"})
+    body = {"index": "papers", "query": tag_query("hold=1"), "hits": HITS}
+    first = client.request("POST", "/v1/explanations", body, {"Prefer": "respond-async"})
     assert first.status == 202
     assert [entry["hit"] for entry in first.json()["explanations"]] == HITS
-    place = first.headers["location"]
+    location = first.headers["location"]
     last = f"/v1/comparisons/{first.json()['id']}.2"
 
-    def ready() -> list[Any]:
-        entries = client.call("GET", place)["explanations"]
+    def list_finished() -> list[Any]:
+        entries = client.call("GET", location)["explanations"]
         return [entry for entry in entries if entry["state"] == "done"]
 
     for number in (1, 2):
         release_computations("hold=1", number)
-        wait_until(lambda least=number: len(ready()) >= least)
-        shown = ready()
+        wait_until(lambda least=number: len(list_finished()) >= least)
+        shown = list_finished()
         assert [entry["hit"] for entry in shown] == HITS[:number]
         for entry in shown:
             assert entry["comparison"]["a"]["ids"] == [entry["hit"]]
             assert client.call("GET", f"/v1/comparisons/{entry['comparison']['id']}") == entry["comparison"]
-        assert client.request("GET", last).status == client.request("GET", place).status == 202
+        assert client.request("GET", last).status == client.request("GET", location).status == 202
     release_computations("hold=1", 3)
-    wait_until(lambda: client.request("GET", place).status == 200)
-    assert len(ready()) == 3 and client.request("GET", last).status == 200
+    wait_until(lambda: client.request("GET", location).status == 200)
+    assert len(list_finished()) == 3 and client.request("GET", last).status == 200
 
 
-def test_a_page_nobody_waits_for_any_more_is_left(client: Client) -> None:
-    asked = {"index": "papers", "query": tag_query("hold=1"), "hits": HITS}
-    place = client.request("POST", "/v1/explanations", asked, {"Prefer": "wait=0"}).headers["location"]
-    assert client.request("DELETE", place).status == 200
+def test_deleting_a_page_cancels_it(client: Client) -> None:
+    body = {"index": "papers", "query": tag_query("hold=1"), "hits": HITS}
+    location = client.request("POST", "/v1/explanations", body, {"Prefer": "wait=0"}).headers["location"]
+    assert client.request("DELETE", location).status == 200
     release_computations("hold=1", 3)
-    wait_until(lambda: client.request("GET", place).status == 409)
+    wait_until(lambda: client.request("GET", location).status == 409)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_a_page_nobody_waits_for_any_more_is_left(client: Client) -> None:
         ({"index": "nope"}, "unknown-index"),
     ],
 )
-def test_a_bad_page_is_told_in_one_line(real: Client, changes: dict[str, object], code: str) -> None:
+def test_a_bad_page_request_is_reported_with_its_code(real: Client, changes: dict[str, object], code: str) -> None:
     body = {"index": "papers", "query": "web", "hits": HITS, **changes}
     with pytest.raises(ApiError) as caught:
         real.call("POST", "/v1/explanations", body)
     assert caught.value.code == code
 
 
-def test_hits_that_are_not_there_can_be_left_out(real: Client) -> None:
+def test_unknown_hits_can_be_skipped(real: Client) -> None:
     body = {"index": "papers", "query": "web", "hits": ["d1", "nope", "d2"], "unknown": "skip"}
     page = real.call("POST", "/v1/explanations", body, WAIT_HEADER)
     assert [entry["hit"] for entry in page["explanations"]] == ["d1", "d2"]

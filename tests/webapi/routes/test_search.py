@@ -1,4 +1,4 @@
-"""/v1/{index}/_search: asked by the official client and by hand."""
+"""/v1/{index}/_search, with the official client and with plain requests."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_reasons_that_failed_are_unavailable_and_the_others_are_there(client: Cl
         assert client.request("GET", why["href"]["distinct"]).status == 200
 
 
-def test_what_could_be_handed_in_can_be_followed_where_the_rest_could_not(
+def test_when_the_queue_is_full_only_accepted_jobs_have_a_link(
     start_server: StartServer, work_config: WorkConfig
 ) -> None:
     body = {"query": {"match": {"text": "web graph"}}, "size": 2}
@@ -110,14 +110,14 @@ def test_source_and_highlight(real: Client) -> None:
     assert fragment.startswith("The [web] [graph] is")
 
 
-def found_ids(client: Client, query: dict[str, object], **more: object) -> list[str]:
+def search_ids(client: Client, query: dict[str, object], **more: object) -> list[str]:
     hits = search(client, {"query": query, "why": False, "size": 100, **more})["hits"]["hits"]
     return [hit["_id"] for hit in hits if str(hit["_id"]).startswith("d") and str(hit["_id"])[1:].isdigit()]
 
 
-def test_every_part_of_a_bool_has_its_say(papers: Client) -> None:
+def test_every_clause_of_a_bool_query_counts(papers: Client) -> None:
     bbc, late = {"term": {"source": "BBC"}}, {"range": {"date": {"gt": "2011-03-08"}}}
-    assert set(found_ids(papers, {"bool": {"must": [QUERY], "must_not": [bbc]}})) == {
+    assert set(search_ids(papers, {"bool": {"must": [QUERY], "must_not": [bbc]}})) == {
         "d2",
         "d4",
         "d6",
@@ -125,16 +125,16 @@ def test_every_part_of_a_bool_has_its_say(papers: Client) -> None:
         "d10",
         "d12",
     }
-    assert set(found_ids(papers, {"bool": {"filter": [QUERY, bbc, late]}})) == {"d9", "d11"}
-    assert found_ids(papers, {"bool": {"should": [bbc, late], "minimum_should_match": 2}}) == ["d11", "d9"]
+    assert set(search_ids(papers, {"bool": {"filter": [QUERY, bbc, late]}})) == {"d9", "d11"}
+    assert search_ids(papers, {"bool": {"should": [bbc, late], "minimum_should_match": 2}}) == ["d11", "d9"]
     assert set(
-        found_ids(papers, {"bool": {"should": [{"bool": {"must": [bbc, late]}}, {"terms": {"source": ["x"]}}]}})
+        search_ids(papers, {"bool": {"should": [{"bool": {"must": [bbc, late]}}, {"terms": {"source": ["x"]}}]}})
     ) == {
         "d9",
         "d11",
     }
     both = {"multi_match": {"query": "web unheardof", "fields": ["title^2", "text"], "operator": "and"}}
-    assert found_ids(papers, both) == []
+    assert search_ids(papers, both) == []
 
 
 def test_matched_names_the_clauses_and_the_words_that_did(papers: Client) -> None:
@@ -148,7 +148,7 @@ def test_matched_names_the_clauses_and_the_words_that_did(papers: Client) -> Non
     assert hit["why"]["matched"] == ["mine", "match: graphs walks"]
 
 
-def test_sorted_by_date_hits_say_by_what(papers: Client) -> None:
+def test_sorted_hits_carry_their_sort_values(papers: Client) -> None:
     body = {"query": {"term": {"source": "BBC"}}, "sort": [{"date": {"order": "desc"}}, "_score"], "why": False}
     hits = search(papers, body | {"size": 3})["hits"]["hits"]
     assert [hit["_id"] for hit in hits] == ["d11", "d9", "d7"]
@@ -158,17 +158,17 @@ def test_sorted_by_date_hits_say_by_what(papers: Client) -> None:
 
 
 def test_dates_are_counted_and_gaps_filled(papers: Client) -> None:
-    wanted = {"query": {"terms": {"source": ["BBC"]}}, "size": 0}
+    body = {"query": {"terms": {"source": ["BBC"]}}, "size": 0}
     day = {"days": {"date_histogram": {"field": "date", "calendar_interval": "1d"}}}
-    buckets = search(papers, wanted | {"aggs": day})["aggregations"]["days"]["buckets"]
+    buckets = search(papers, body | {"aggs": day})["aggregations"]["days"]["buckets"]
     assert [bucket["doc_count"] for bucket in buckets] == [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
     assert buckets[1] == {"key_as_string": "2011-03-02T00:00:00.000Z", "key": 1299024000000, "doc_count": 0}
     full = {"weeks": {"date_histogram": {"field": "date", "fixed_interval": "7d", "min_doc_count": 1}}}
-    weeks = search(papers, wanted | {"aggregations": full})["aggregations"]["weeks"]["buckets"]
+    weeks = search(papers, body | {"aggregations": full})["aggregations"]["weeks"]["buckets"]
     assert sum(bucket["doc_count"] for bucket in weeks) == 6
 
 
-def test_the_official_client_sorts_counts_and_is_told_what_it_may_not(real_server: RunningServer) -> None:
+def test_the_official_client_sorts_counts_and_gets_errors(real_server: RunningServer) -> None:
     with Elasticsearch(real_server.url + "/v1") as elastic:
         found = elastic.search(
             index="papers",
@@ -239,7 +239,7 @@ def test_without_words_hits_are_compared_with_each_other_only(real: Client) -> N
         {"why": "yes"},
     ],
 )
-def test_what_is_not_on_the_list_is_refused(real: Client, body: dict[str, object]) -> None:
+def test_unsupported_parts_of_a_body_are_refused(real: Client, body: dict[str, object]) -> None:
     with pytest.raises(ApiError) as caught:
         search(real, body)
     assert (caught.value.status, caught.value.code) == (400, "bad-parameter")

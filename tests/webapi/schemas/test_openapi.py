@@ -1,4 +1,4 @@
-"""The description is what is served, what is committed, and what the answers look like."""
+"""The OpenAPI description is the one served, is up to date, and matches the replies."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from webapi.http.problems import InvalidRequest
 from webapi.schemas import openapi, requests, responses
 from worker.explain.spec import INTEGER_OPTIONS, OPTION_RANGES, OPTIONS
 from worker.jobs.config import WorkConfig
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
-from worker.solver.reader_odds_weights import ODDS_OPTIONS
+from worker.solver.ranking_weights import ODDS_OPTIONS
 
 UNDESCRIBED = {"/metrics", "/docs", "/v1/openapi.json"}
 
 
 def test_the_committed_description_is_up_to_date() -> None:
-    said = "run: python -m webapi.schemas.openapi"
-    assert openapi.FILE.read_text(encoding="utf-8") == openapi.format_description(), said
+    hint = "run: python -m webapi.schemas.openapi"
+    assert openapi.FILE.read_text(encoding="utf-8") == openapi.format_openapi_json(), hint
 
 
 def test_every_route_is_described_and_every_description_is_a_route() -> None:
@@ -36,12 +36,12 @@ def test_every_route_is_described_and_every_description_is_a_route() -> None:
         if path in UNDESCRIBED or rule.endpoint.startswith("pages."):
             continue
         routes |= {(method.lower(), path) for method in rule.methods or () if method not in ("HEAD", "OPTIONS")}
-    described = {(method, path) for path, one in openapi.build_description()["paths"].items() for method in one}
+    described = {(method, path) for path, one in openapi.build_openapi_description()["paths"].items() for method in one}
     assert described == routes
 
 
 def test_every_reference_leads_somewhere() -> None:
-    whole = openapi.build_description()
+    whole = openapi.build_openapi_description()
     named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(whole)))
     assert named <= set(whole["components"]["schemas"])
     ids = [one["operationId"] for path in whole["paths"].values() for one in path.values()]
@@ -49,7 +49,7 @@ def test_every_reference_leads_somewhere() -> None:
 
 
 def test_methods_presets_and_ranges_are_those_of_the_worker() -> None:
-    schemas = openapi.build_description()["components"]["schemas"]
+    schemas = openapi.build_openapi_description()["components"]["schemas"]
     comparison, options = (schemas[name]["properties"] for name in ("ComparisonBody", "Options"))
     assert comparison["method"]["enum"] == list(METHODS)
     assert comparison["preset"]["enum"] == list(PRESETS)
@@ -61,7 +61,7 @@ def test_methods_presets_and_ranges_are_those_of_the_worker() -> None:
 
 
 def test_index_names_and_ids_are_those_of_the_indexer() -> None:
-    schemas = openapi.build_description()["components"]["schemas"]
+    schemas = openapi.build_openapi_description()["components"]["schemas"]
     id = schemas["DocumentBody"]["properties"]["id"]
     assert (id["minLength"], id["maxLength"]) == (1, MAX_ID_BYTES)
     assert schemas["ComparisonBody"]["properties"]["index"]["pattern"] == f"^{INDEX_NAME_PATTERN}$"
@@ -111,27 +111,27 @@ def test_the_page_runs_nothing_and_fetches_nothing_from_elsewhere(real: Client) 
     assert not re.search(rb"https?://|<script|@import|src=.(?!/static/)", page.body)
 
 
-def check(model: type[BaseModel], value: object) -> None:
-    """Nothing missing, nothing unknown."""
+def check_reply(model: type[BaseModel], value: object) -> None:
+    """Raise if a field is missing or unknown."""
     model.model_validate(value)
 
 
 def test_answers_are_as_described(real: Client) -> None:
-    check(responses.ComparisonReply, real.compare("papers", "d1", "d2"))
+    check_reply(responses.ComparisonReply, real.compare("papers", "d1", "d2"))
     whole = real.compare("papers", "d1", {"ids": ["d2", "d3"]}, options={"candidates": True, "graph": True, "cap": 0})
-    check(responses.ComparisonReply, whole)
-    check(responses.ComparisonReply, real.compare("papers", "d1", {"text": "Nothing known."}, preset="paper"))
-    check(responses.ExplanationReply, real.explain("papers", ["d1", "d2"], query="web graph"))
-    check(responses.SearchReply, real.search("papers", {"query": {"match": {"text": "web"}}}))
-    check(responses.IndexesReply, real.call("GET", "/v1/indexes"))
-    check(responses.DocumentReply, real.get_document("papers", "d1"))
-    check(responses.SuggestionsReply, real.call("GET", "/v1/indexes/papers/suggest?q=web"))
-    check(responses.IngestReply, real.add_documents("papers", [{"id": "described", "text": "The web graph."}]))
+    check_reply(responses.ComparisonReply, whole)
+    check_reply(responses.ComparisonReply, real.compare("papers", "d1", {"text": "Nothing known."}, preset="paper"))
+    check_reply(responses.ExplanationReply, real.explain("papers", ["d1", "d2"], query="web graph"))
+    check_reply(responses.SearchReply, real.search("papers", {"query": {"match": {"text": "web"}}}))
+    check_reply(responses.IndexesReply, real.call("GET", "/v1/indexes"))
+    check_reply(responses.DocumentReply, real.get_document("papers", "d1"))
+    check_reply(responses.SuggestionsReply, real.call("GET", "/v1/indexes/papers/suggest?q=web"))
+    check_reply(responses.IngestReply, real.add_documents("papers", [{"id": "described", "text": "The web graph."}]))
     pending = real.request("POST", "/v1/indexes/papers/documents", {"documents": [{"id": "described"}]})
-    check(responses.JobReply, pending.json())
-    check(responses.HealthReply, real.call("GET", "/readyz"))
+    check_reply(responses.JobReply, pending.json())
+    check_reply(responses.HealthReply, real.call("GET", "/readyz"))
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"index": "nope", "a": {"id": "d1"}, "b": {"id": "d2"}}'])
 def test_problems_are_as_described(real: Client, body: bytes) -> None:
-    check(responses.ProblemReply, real.request("POST", "/v1/comparisons", body).json())
+    check_reply(responses.ProblemReply, real.request("POST", "/v1/comparisons", body).json())

@@ -1,4 +1,4 @@
-"""The server itself: where it may listen, what it tells, how it counts."""
+"""The server: the hosts it may listen on, its own errors, its counters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_keys_are_never_silently_ignored() -> None:
         create_app(load_settings(keys_file="keys.toml"), config=WorkConfig())
 
 
-def test_a_request_the_server_cannot_read_is_told_like_any_other(real_server: RunningServer) -> None:
+def test_an_unreadable_http_request_gets_a_problem_response(real_server: RunningServer) -> None:
     host, port = real_server.url.removeprefix("http://").split(":")
     for sent, status, code in [
         (b"GET /v1/indexes?q=" + b"x" * 9000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "too-large"),
@@ -52,19 +52,19 @@ def test_a_request_the_server_cannot_read_is_told_like_any_other(real_server: Ru
 
 def test_requests_and_answers_are_counted(real: Client) -> None:
     real.compare("papers", "d3", "d4")
-    before = _count(real, 'phrasecom_answers_total{source="local"}')
+    before = _read_counter(real, 'phrasecom_answers_total{source="local"}')
     for _ in range(3):
         real.compare("papers", "d3", "d4")
-    assert _count(real, 'phrasecom_answers_total{source="local"}') == before + 3
+    assert _read_counter(real, 'phrasecom_answers_total{source="local"}') == before + 3
 
 
 def test_several_processes_add_up_their_counts(start_server: StartServer, work_config: WorkConfig) -> None:
     with start_server(work_config, processes=2).make_client() as client:
         assert client.request("GET", "/nowhere").status == 404
         name = 'phrasecom_requests_total{endpoint="none",status="404"}'
-        wait_until(lambda: _count(client, name) == 1)
+        wait_until(lambda: _read_counter(client, name) == 1)
 
 
-def _count(client: Client, name: str) -> float:
+def _read_counter(client: Client, name: str) -> float:
     lines = client.request("GET", "/metrics").body.decode().splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)), 0.0)

@@ -12,7 +12,7 @@ from worker.answer.bridges import BridgeFinder
 from worker.answer.comparison import Entry
 from worker.answer.near_duplicates import NearDuplicates
 from worker.comparer import Comparer
-from worker.explain.neighbourhood import LocalGraph
+from worker.explain.neighbourhood import EdgeList, LocalGraph
 from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.seeds import SeedSide
 from worker.solver.subgraph import Subgraph
@@ -77,7 +77,7 @@ def test_a_phrase_supported_by_words_alone_has_a_partial_share(indexed_embedded_
     graph = LocalGraph(
         Subgraph.from_edges([0], [0], [1.0], [1.0], [1.0, 1.0]),
         (IMPLIED,), ("a", "b"), ("A", "B"), np.array([0]), np.array([1]),
-        (np.array([0]), np.array([0]), np.array([1.0])), 0, 0.0,
+        EdgeList(np.array([0]), np.array([0]), np.array([1.0])), 0, 0.0,
     )  # fmt: skip
     duplicates = NearDuplicates(indexed_embedded_engine.open_reader(INDEX).model)
     problem = PairProblem(

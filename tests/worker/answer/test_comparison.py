@@ -12,7 +12,7 @@ from tests.support.answer_shape import check_answer
 from tests.support.comparisons import LISTS, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_A, ONLY_B, SHARED
 from worker.comparer import Comparer
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 
 Documents = dict[str, Document]
 PAIRS = [("a1", "b1"), ("a2", "b2"), ("d0000", "d0006"), ("d0001", "d0100"), ("d0002", "d0003")]
@@ -152,7 +152,7 @@ def test_the_stats_describe_the_graph_that_was_solved(comparer: Comparer) -> Non
 
 def test_an_answer_without_neighbours_has_a_note_that_says_so(embedded_comparer: Comparer) -> None:
     answer = compare_sides(embedded_comparer, "text:waggle dance", "text:waggle dance and oak bark")
-    links = [note for note in answer.stats.notes if note.startswith("no other document of the index links the two")]
+    links = [note for note in answer.stats.notes if note.startswith("no other document in the index links the two")]
     assert bool(links) == (answer.stats.documents == 2)
 
 

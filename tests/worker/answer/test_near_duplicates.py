@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.phrase_models import make_phrase_model
 from worker.answer.near_duplicates import NearDuplicates
+from worker.phrasing.proper_names import FullForm
 
 phrases = st.lists(st.sampled_from(["a", "b", "ab", "ba"]), min_size=1, max_size=3).map(" ".join)
 
@@ -45,3 +46,13 @@ def test_initials_of_three_words_are_merged_with_them() -> None:
 def test_representatives_do_not_depend_on_what_follows_in_the_list(ranked: list[str], size: int) -> None:
     merged, beginning = (NearDuplicates(make_phrase_model()).merge(phrases) for phrases in (ranked, ranked[:size]))
     assert [first for first, _ in beginning] == [first for first, _ in merged][: len(beginning)]
+
+
+def test_parts_of_one_name_are_one_entry() -> None:
+    find_full_form = dict.fromkeys(["shapiro", "wilk"], FullForm("Shapiro-Wilk", "shapiro wilk")).get
+    ranked = ["shapiro", "test", "wilk", "sample"]
+    duplicates = NearDuplicates(make_phrase_model())
+    merged = [("shapiro", ("wilk",)), ("test", ()), ("sample", ())]
+    assert duplicates.merge(ranked, lambda rank: 3, find_full_form) == merged
+    assert duplicates.merge(ranked, lambda rank: 1, find_full_form) == merged[:1]
+    assert [representative for representative, _ in duplicates.merge(ranked)] == ranked

@@ -21,8 +21,8 @@ from worker.explain.full_graph import build_full_graph
 from worker.explain.neighbourhood import SidePair
 from worker.explain.pair_features import build_pair_problem
 from worker.explain.resolved_side import ResolvedSide
-from worker.methods import METHODS
 from worker.methods.base import RankedList
+from worker.methods.registry import METHODS
 
 
 def compare_resolved(

@@ -14,7 +14,7 @@ from worker.comparer import Comparer
 from worker.explain.resolver import MIN_LAZY_DOCUMENTS, SideLimits, resolve_sides
 from worker.explain.side import Side
 from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText, PreencodedText
-from worker.methods import METHODS
+from worker.methods.registry import METHODS
 
 IDS = [f"d{n:04}" for n in range(2 * MIN_LAZY_DOCUMENTS)]
 A, B = (Side.from_text("ids:" + ",".join(ids)) for ids in (IDS[:MIN_LAZY_DOCUMENTS], IDS[MIN_LAZY_DOCUMENTS:]))

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 from indexer.model.phrase_model import PhraseModel
 from indexer.text.phrase_search import PAIR_WINDOW, find_occurrences, find_phrase, find_phrase_pair
 from tests.support.phrase_models import WORDS, make_phrase_model
-from worker.explain.text.encoded_text import EncodedText
-from worker.explain.text.ngram_counts import (
-    MIN_WORDS_FOR_ID_SEARCH,
-    SubstringCounter,
-    WordIdCounter,
-    make_ngram_counter,
-)
+from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText
+from worker.explain.text.ngram_counts import SubstringCounter, WordIdCounter, make_ngram_counter
 from worker.explain.text.partial_match import FAMILY_WEIGHT, SideText, is_same_family
 
 words = st.sampled_from(["a", "b", "ab", "ba"])

@@ -1,4 +1,4 @@
-"""What can stand on a side, how it is written, and every kind against every other."""
+"""Every kind of side: how it is written, and compared with every other kind."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def test_a_search_stands_for_the_documents_it_selects(comparer: Comparer, docume
 
 
 def test_a_search_that_selects_nothing_or_too_much_is_refused(indexed_engine: Engine) -> None:
-    with pytest.raises(BadSide, match="selects no document"):
+    with pytest.raises(BadSide, match="matches no document"):
         compare_sides(Comparer(indexed_engine), "search:source:nothing", "a1")
-    with pytest.raises(TooLarge, match="selects 50"):
+    with pytest.raises(TooLarge, match="matches 50"):
         compare_sides(Comparer(indexed_engine, limits=SideLimits(max_documents=20)), "search:source:bread", "a1")
 
 
@@ -150,9 +150,11 @@ def test_a_text_is_compared_as_if_it_were_in_the_index(comparer: Comparer, docum
     answer = compare_sides(comparer, "a1", Side.from_json({"text": f"{document.title}. {document.text}"}), cap=0)
     assert {IMPLIED, SHARED} <= {entry.phrase for entry in answer.common}
     assert answer.b.ids == ()
-    snippets = [place for entry in answer.common for place in entry.evidence if place.side == "b"]
+    snippets = [snippet for entry in answer.common for snippet in entry.evidence if snippet.side == "b"]
     text = f"{document.title}. {document.text}"
-    assert snippets and all(text[place.start : place.end].lower() in (SHARED, *SHARED.split()) for place in snippets)
+    assert snippets and all(
+        text[snippet.start : snippet.end].lower() in (SHARED, *SHARED.split()) for snippet in snippets
+    )
 
 
 def test_ad_hoc_documents_leave_the_index_unchanged(comparer: Comparer) -> None:
@@ -167,7 +169,7 @@ def test_ad_hoc_documents_leave_the_index_unchanged(comparer: Comparer) -> None:
 
 
 def test_an_ad_hoc_document_adds_its_edges_to_the_degrees_of_its_phrases(embedded_comparer: Comparer) -> None:
-    """Its own degree is their sum, so that its column of the graph is one of a document like any other."""
+    """Its own degree is their sum, so that its column of the graph is like that of any document."""
     text = "text:A waggle dance before the waggle dance. Rye flour."
     answer = compare_sides(embedded_comparer, "a1", text, graph=True)
     assert answer.graph
@@ -203,7 +205,7 @@ def test_a_text_without_a_phrase_of_the_index_has_nothing_to_share(
     answer = compare_sides(comparer, "a1", f"text:{words}")
     check_answer(answer, documents)
     assert not answer.common and not answer.distinct_b and answer.distinct_a
-    assert "no phrase of the index was found in B" in answer.stats.notes
+    assert "B contains no phrase of the index" in answer.stats.notes
     nothing = compare_sides(comparer, f"text:{words}", f"text:{words} and")
     check_answer(nothing, documents)
     assert nothing.no_evidence and nothing.no_evidence.code == "no-phrases"

@@ -1,4 +1,4 @@
-"""What holds for every method."""
+"""Properties that every method has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from indexer.errors import BadParameter, UnknownMethod
 from tests.support.problems import make_problem, make_random_problem, replace_features
-from worker.methods import METHODS, MethodResult, PairProblem, RankedList, get_method
+from worker.methods.base import MethodResult, PairProblem, RankedList
+from worker.methods.registry import METHODS, get_method
 from worker.solver.parameters import DEFAULT, PAPER, Parameters
 
 NAMES = list(METHODS)
@@ -28,12 +29,12 @@ def get_lists(result: MethodResult) -> tuple[RankedList, RankedList, RankedList]
 
 
 def name_phrases(result: MethodResult) -> tuple[list[str], list[str], list[str]]:
-    a, b, c = ([result.phrases[i] for i in one.indices] for one in get_lists(result))
+    a, b, c = ([result.phrases[i] for i in ranked.indices] for ranked in get_lists(result))
     return a, b, c
 
 
 def is_clear_cut(result: MethodResult) -> bool:
-    """No phrase sits on its cut."""
+    """Return whether no phrase is so close to its threshold that rounding decides."""
     return bool((np.abs(result.margin) > 1e-6).all())
 
 
@@ -44,9 +45,11 @@ class TestEveryMethod:
     def test_lists_are_disjoint_and_hold_candidates_of_their_side(self, name: str, seed: int, preset: str) -> None:
         problem = make_random_problem(seed, PARAMETERS[preset])
         result = get_method(name).sort_phrases(problem)
-        common, only_a, only_b = (set(one) for one in name_phrases(result))
+        common, only_a, only_b = (set(phrases) for phrases in name_phrases(result))
         assert not common & only_a and not common & only_b and not only_a & only_b
-        assert [len(set(one.indices.tolist())) for one in get_lists(result)] == [len(one) for one in get_lists(result)]
+        assert [len(set(ranked.indices.tolist())) for ranked in get_lists(result)] == [
+            len(ranked) for ranked in get_lists(result)
+        ]
         if name in OWN_PHRASES:
             assert only_a <= set(problem.a.tokens) and only_b <= set(problem.b.tokens)
             return
@@ -62,10 +65,10 @@ class TestEveryMethod:
     def test_lists_are_ranked_best_first_with_finite_numbers(self, name: str, seed: int, preset: str) -> None:
         result = get_method(name).sort_phrases(make_random_problem(seed, PARAMETERS[preset]))
         size = len(result.phrases)
-        for one in get_lists(result):
-            assert one.indices.shape == one.scores.shape
-            assert (np.diff(one.scores) <= 1e-8 * np.abs(one.scores[:-1])).all()
-            assert np.isfinite(one.scores).all()
+        for ranked in get_lists(result):
+            assert ranked.indices.shape == ranked.scores.shape
+            assert (np.diff(ranked.scores) <= 1e-8 * np.abs(ranked.scores[:-1])).all()
+            assert np.isfinite(ranked.scores).all()
         for array in (result.relevance_a, result.relevance_b, result.margin):
             assert array.shape == (size,) and np.isfinite(array).all()
         assert (result.relevance_a >= 0).all() and (result.relevance_b >= 0).all()
@@ -124,7 +127,7 @@ class TestEveryMethod:
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_without_candidates_the_lists_are_empty(self, name: str, parameters: Parameters) -> None:
         result = get_method(name).sort_phrases(make_problem(["", "", "a b"], [], parameters=parameters))
-        assert [len(one) for one in get_lists(result)] == [0, 0, 0]
+        assert [len(ranked) for ranked in get_lists(result)] == [0, 0, 0]
 
     @pytest.mark.parametrize("parameters", [PAPER, DEFAULT])
     def test_an_empty_side_has_nothing_common(self, name: str, parameters: Parameters) -> None:

@@ -1,4 +1,4 @@
-"""One case for each method that its nearest relative decides differently."""
+"""A case for each method that a similar method decides differently."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from tests.support.problems import make_problem, replace_features
-from worker.methods import MethodResult, PairProblem, RankedList, get_method
+from worker.methods.base import MethodResult, PairProblem, RankedList
 from worker.methods.context_fuzzy import ContextFuzzy, collect_context_words
+from worker.methods.lemma_vectors import LemmaText, cosine_similarity
 from worker.methods.log_evidence import MIN_DISTANCE_BELOW_CUT
 from worker.methods.patent_com import compute_chi_square
+from worker.methods.registry import get_method
 from worker.methods.string_fuzzy import StringFuzzy
-from worker.methods.tfidf import LemmaText, cosine_similarity
 from worker.methods.topic_label import compute_pmi, score_first_order
 from worker.solver.parameters import PAPER, Parameters
 
-# "page rank" stands in b only, but third documents join it with a's "web graph" and "link analysis"
+# only b contains "page rank", but other documents have it together with a's "web graph" and "link analysis"
 WEB = [
     "web graph link analysis hub authority",
     "page rank crawl index",
@@ -38,16 +39,15 @@ def list_phrases(result: MethodResult, ranked: RankedList) -> list[str]:
 
 
 def list_common(name: str, problem: PairProblem) -> list[str]:
-    found = get_method(name).sort_phrases(problem)
-    return list_phrases(found, found.common)
+    result = get_method(name).sort_phrases(problem)
+    return list_phrases(result, result.common)
 
 
-def test_containment_puts_in_common_what_stands_in_both_texts() -> None:
+def test_containment_lists_as_common_what_both_texts_contain() -> None:
     problem = make_problem(["a b c", "b c d", "x"], ["a", "b c", "d"])
-    found = get_method("containment").sort_phrases(problem)
-    assert (list_phrases(found, found.common), list_phrases(found, found.distinct_a), list_phrases(found, found.distinct_b)) == (
-        ["b c"], ["a"], ["d"],
-    )  # fmt: skip
+    result = get_method("containment").sort_phrases(problem)
+    lists = [list_phrases(result, ranked) for ranked in (result.common, result.distinct_a, result.distinct_b)]
+    assert lists == [["b c"], ["a"], ["d"]]
 
 
 def test_containment_counts_a_phrase_that_is_salient_on_one_side_only() -> None:
@@ -59,17 +59,17 @@ def test_containment_counts_a_phrase_that_is_salient_on_one_side_only() -> None:
 
 def test_word_match_knows_single_words_where_the_others_know_phrases() -> None:
     problem = make_problem(["web graph mining", "web page mining", "x y", "z"], ["web graph", "web page"])
-    found = get_method("word_match").sort_phrases(problem)
-    assert list_phrases(found, found.common) == ["mining", "web"]
-    assert list_phrases(found, found.distinct_a) == ["graph"] and list_phrases(found, found.distinct_b) == ["page"]
+    result = get_method("word_match").sort_phrases(problem)
+    assert list_phrases(result, result.common) == ["mining", "web"]
+    assert list_phrases(result, result.distinct_a) == ["graph"] and list_phrases(result, result.distinct_b) == ["page"]
     assert list_common("containment", problem) == []
 
 
 def test_word_match_keeps_twenty_words_by_tf_idf() -> None:
     rare = " ".join(f"r{i} r{i}" for i in range(20))
     problem = make_problem([f"{rare} shared", "shared other", "x", "y"], [])
-    found = get_method("word_match").sort_phrases(problem)
-    assert len(found.distinct_a) == 20 and len(found.common) == 0
+    result = get_method("word_match").sort_phrases(problem)
+    assert len(result.distinct_a) == 20 and len(result.common) == 0
 
 
 def test_topic_label_prefers_the_phrase_that_cooccurs_with_the_text() -> None:
@@ -82,8 +82,8 @@ def test_topic_label_prefers_the_phrase_that_cooccurs_with_the_text() -> None:
         "misc item fish",
     ]
     problem = make_problem(texts, ["page rank", "misc item"])
-    found = get_method("topic_label").sort_phrases(problem)
-    assert found.relevance_a[0] > found.relevance_a[1]
+    result = get_method("topic_label").sort_phrases(problem)
+    assert result.relevance_a[0] > result.relevance_a[1]
     assert problem.a.count[0] == problem.a.count[1]  # counts alone cannot tell them apart
 
 
@@ -96,16 +96,16 @@ def test_topic_label_scores_by_mutual_information() -> None:
 
 def test_topic_label_chooses_only_phrases_of_the_text() -> None:
     problem = make_problem(WEB, WEB_PHRASES)
-    found = get_method("topic_label").sort_phrases(problem)
-    assert list_phrases(found, found.common) == []
-    assert set(list_phrases(found, found.distinct_a)) == {"web graph", "link analysis", "hub"}
+    result = get_method("topic_label").sort_phrases(problem)
+    assert list_phrases(result, result.common) == []
+    assert set(list_phrases(result, result.distinct_a)) == {"web graph", "link analysis", "hub"}
 
 
 def test_patent_com_takes_a_shared_phrase_as_distinct_if_its_counts_differ_much() -> None:
     texts = ["graph " * 12 + "mining tool " * 2, "graph mining tool " * 2 + "other words " * 10, "x"]
     problem = make_problem(texts, ["graph", "mining"])
-    found = get_method("patent_com").sort_phrases(problem)
-    assert list_phrases(found, found.common) == ["mining"] and list_phrases(found, found.distinct_a) == ["graph"]
+    result = get_method("patent_com").sort_phrases(problem)
+    assert list_phrases(result, result.common) == ["mining"] and list_phrases(result, result.distinct_a) == ["graph"]
     assert set(list_common("containment", problem)) == {"graph", "mining"}
 
 
@@ -126,10 +126,10 @@ def test_string_fuzzy_finds_a_phrase_whose_words_are_apart() -> None:
 def test_string_fuzzy_requires_more_than_its_threshold_on_both_sides() -> None:
     problem = make_problem(["a", "a", "x"], ["a"])
     for partial, expected in ((3.0, []), (3.1, ["a"])):
-        found = StringFuzzy().sort_phrases(
+        result = StringFuzzy().sort_phrases(
             replace_features(problem, word_bm25_a=np.array([9.0]), word_bm25_b=np.array([partial]))
         )
-        assert list_phrases(found, found.common) == expected
+        assert list_phrases(result, result.common) == expected
 
 
 def test_context_fuzzy_finds_a_phrase_by_the_words_around_it() -> None:
@@ -166,9 +166,9 @@ def test_cda_with_the_papers_parameters_finds_it_as_well() -> None:
 @pytest.mark.parametrize("evidence", ["partial_match", "topic_cosine"])
 def test_partial_match_and_topic_raise_the_margin_of_a_phrase_the_other_text_lacks(evidence: str) -> None:
     plain = make_problem(WEB, WEB_PHRASES, parameters=LOG_EVIDENCE.with_options(word_weight=2.0, topic_weight=2.0))
-    found = np.zeros(len(WEB_PHRASES))
-    found[0] = 0.5
-    supported = replace_features(plain, **{f"{evidence}_a": found, f"{evidence}_b": found})
+    feature = np.zeros(len(WEB_PHRASES))
+    feature[0] = 0.5
+    supported = replace_features(plain, **{f"{evidence}_a": feature, f"{evidence}_b": feature})
     change = get_method("cda").sort_phrases(supported).margin - get_method("cda").sort_phrases(plain).margin
     assert change[0] > 0.2 and change[0] > change[1]
 
@@ -184,9 +184,9 @@ def test_the_log_threshold_lists_as_distinct_what_the_mean_threshold_drops() -> 
 
 
 def test_the_paper_preset_notes_its_lambda_and_counts_its_steps() -> None:
-    found = get_method("cda").sort_phrases(make_problem(WEB, WEB_PHRASES, parameters=PAPER))
-    assert len(found.notes) == 1 and "lambda 0.1" in found.notes[0]
-    assert 0 < found.iterations < 50 and 0 < found.rounds < 5
+    result = get_method("cda").sort_phrases(make_problem(WEB, WEB_PHRASES, parameters=PAPER))
+    assert len(result.notes) == 1 and "lambda 0.1" in result.notes[0]
+    assert 0 < result.iterations < 50 and 0 < result.rounds < 5
 
 
 def test_the_joint_model_raises_the_relevance_of_its_selection_and_two_step_does_not() -> None:
@@ -254,12 +254,17 @@ def test_a_part_of_an_implied_phrase_is_no_informative_distinct_phrase() -> None
 def test_a_phrase_without_a_neighbour_is_not_implied() -> None:
     texts = ["web graph lone star", "web graph crawl", "web graph crawl", "web graph lone star", "noise"]
     phrases = ["web graph", "lone star", "crawl"]
-    held = make_problem(texts, phrases, parameters=LOG_EVIDENCE)
-    alone = make_problem([*texts[:3], *texts[4:]], phrases, parameters=LOG_EVIDENCE)
+    with_neighbour = make_problem(texts, phrases, parameters=LOG_EVIDENCE)
+    without_neighbour = make_problem([*texts[:3], *texts[4:]], phrases, parameters=LOG_EVIDENCE)
     near = {"topic_cosine_b": np.ones(3), "parameters": replace(LOG_EVIDENCE, topic_weight=9.0)}
-    margins = [get_method("cda").sort_phrases(replace_features(problem, **near)).margin[1] for problem in (held, alone)]
-    assert margins[0] > 0 > margins[1] == pytest.approx(-MIN_DISTANCE_BELOW_CUT), "whatever else speaks for it"
-    worded = replace_features(alone, partial_match_b=np.ones(3), **near)
-    assert get_method("cda").sort_phrases(worded).margin[1] > 0, "but for other words for the same thing"
-    weak = get_method("cda").sort_phrases(replace(alone, parameters=replace(LOG_EVIDENCE, cut=9.0))).margin[1]
-    assert weak < -MIN_DISTANCE_BELOW_CUT, "its evidence still ranks it"
+    margins = [
+        get_method("cda").sort_phrases(replace_features(problem, **near)).margin[1]
+        for problem in (with_neighbour, without_neighbour)
+    ]
+    assert margins[0] > 0 > margins[1] == pytest.approx(-MIN_DISTANCE_BELOW_CUT), "whatever other evidence there is"
+    matched = replace_features(without_neighbour, partial_match_b=np.ones(3), **near)
+    assert get_method("cda").sort_phrases(matched).margin[1] > 0, "unless the text has other words for it"
+    weak = (
+        get_method("cda").sort_phrases(replace(without_neighbour, parameters=replace(LOG_EVIDENCE, cut=9.0))).margin[1]
+    )
+    assert weak < -MIN_DISTANCE_BELOW_CUT, "evidence still ranks it"

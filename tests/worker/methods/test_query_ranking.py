@@ -1,4 +1,4 @@
-"""A query as a side: the other side's phrases, ranked by what they have to do with it."""
+"""A query as a side: the other side's phrases, ranked by relevance to it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_all_phrases_of_the_hit_are_distinct_from_a_query_without_phrases(
     check_answer(answer, documents)
     assert not answer.common and not answer.distinct_b
     assert SHARED in {entry.phrase for entry in answer.distinct_a}
-    assert "no phrase of the index was found in B" in answer.stats.notes
+    assert "B contains no phrase of the index" in answer.stats.notes
 
 
 def test_query_words_that_are_no_phrases_rank_the_phrases_that_contain_them() -> None:
@@ -88,19 +88,19 @@ def test_query_words_that_are_no_phrases_rank_the_phrases_that_contain_them() ->
         phrases=phrases, common=nothing, distinct_a=nothing, distinct_b=nothing,
         relevance_a=np.ones(3), relevance_b=np.zeros(3), margin=np.full(3, -50.0),
     )  # fmt: skip
-    found = rank_for_query(problem, before, "b")
-    assert [phrases[i] for i in found.common.indices] == ["stone wall", "oven stone"]
-    assert [phrases[i] for i in found.distinct_a.indices] == ["rye flour"]
+    result = rank_for_query(problem, before, "b")
+    assert [phrases[i] for i in result.common.indices] == ["stone wall", "oven stone"]
+    assert [phrases[i] for i in result.distinct_a.indices] == ["rye flour"]
 
 
 def test_every_phrase_of_a_query_has_a_weight_and_spans(embedded_comparer: Comparer) -> None:
     model = embedded_comparer.engine.open_reader(INDEX).model
     text = "Rye flour, a waggle  dance; dance"
-    found = add_every_phrase(Analyzer(model).analyse(Document("", "", text)), model)
-    spans = {s.phrase: [text[start:end] for _, start, end in s.spans] for s in found.salient}
+    analysed = add_every_phrase(Analyzer(model).analyse(Document("", "", text)), model)
+    spans = {s.phrase: [text[start:end] for _, start, end in s.spans] for s in analysed.salient}
     assert spans["waggle dance"] == ["waggle  dance"]
     assert spans["dance"] == ["dance", "dance"]
     assert spans["rye flour"] == ["Rye flour"]
     assert "flour waggle" not in spans
-    assert found.degree == pytest.approx(sum(found.weights))
-    assert max(s.salience for s in found.salient) == 1
+    assert analysed.degree == pytest.approx(sum(analysed.weights))
+    assert max(s.salience for s in analysed.salient) == 1

@@ -1,4 +1,4 @@
-"""The compound that a phrase is a piece of."""
+"""The compound that a phrase is part of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from worker.phrasing.compounds import find_compound, space_tokens
 
 
-def expand(phrase: str, *texts: str) -> str | None:
+def expand_phrase(phrase: str, *texts: str) -> str | None:
     return find_compound(phrase, list(map(space_tokens, texts)), lambda word: word not in ("the", "of", "say"))
 
 
@@ -17,7 +17,7 @@ def expand(phrase: str, *texts: str) -> str | None:
     ("text", "compound"),
     [
         ("gradient descent be slow\nthe gradient descent", "gradient descent"),
-        ("gradient descent be slow\nthe descent", None),  # once is any word
+        ("gradient descent be slow\nthe descent", None),  # once could be any word
         ("gradient descent\ngradient descent\nthe descent of man", "gradient descent"),  # mostly
         ("gradient descent\ngradient descent\nthe descent\nthe descent", None),
         ("the descent\nthe descent", None),
@@ -28,28 +28,28 @@ def expand(phrase: str, *texts: str) -> str | None:
     ],
 )
 def test_a_phrase_that_mostly_has_one_neighbour_is_part_of_a_compound(text: str, compound: str | None) -> None:
-    assert expand("descent", text) == compound
+    assert expand_phrase("descent", text) == compound
 
 
 def test_a_compound_grows_on_both_sides() -> None:
     text = "the stochastic gradient descent method of man"
-    assert expand("gradient", f"{text}\n{text}") == "stochastic gradient descent method"
+    assert expand_phrase("gradient", f"{text}\n{text}") == "stochastic gradient descent method"
 
 
 def test_a_repeated_sentence_is_no_compound() -> None:
     text = "we find very slow stochastic gradient descent method here"
-    assert expand("gradient", f"{text}\n{text}") is None
+    assert expand_phrase("gradient", f"{text}\n{text}") is None
 
 
 def test_a_compound_occurs_in_every_text() -> None:
-    assert expand("sleep", "sleep apnea", "the sleep apnea") == "sleep apnea"
-    assert expand("sleep", "sleep apnea\nsleep apnea\nsleep apnea", "sleep well") is None
+    assert expand_phrase("sleep", "sleep apnea", "the sleep apnea") == "sleep apnea"
+    assert expand_phrase("sleep", "sleep apnea\nsleep apnea\nsleep apnea", "sleep well") is None
 
 
 @given(st.lists(st.sampled_from(["a", "b", "the", "\n", "|"]), max_size=30), st.sampled_from(["a", "a b", "b b"]))
 def test_a_compound_contains_the_phrase_and_occurs_in_the_text(words: list[str], phrase: str) -> None:
     tokens = " ".join(words).replace(" \n ", "\n").strip()
-    compound = expand(phrase, tokens)
+    compound = expand_phrase(phrase, tokens)
     assert compound is None or (
         f" {phrase} " in f" {compound} " and f" {compound} " in f" {tokens} ".replace("\n", " \n ")
     )

@@ -1,4 +1,4 @@
-"""How a phrase is written: as the texts at hand write it."""
+"""The display form of a phrase: as the compared texts write it."""
 
 from __future__ import annotations
 
@@ -6,39 +6,37 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.documents import AnalysedDocument, Document
 from indexer.engines.search_types import Groups
+from tests.support.analysed_documents import make_analysed_document
 from tests.support.phrase_models import make_phrase_model
 from worker.explain.text.spans import DocumentSpans
 from worker.phrasing.display_form import DisplayForms
 
 
-def make_display_forms(usual_form: str, text: str, groups: Groups, times: int = 1) -> DisplayForms:
-    """Of documents with one text, whose lemmas are "security firm"."""
-    document = AnalysedDocument(Document("d", "", text), "a security firm", (), (), (), 0.0, "")
+def find_display_form(
+    usual_form: str, text: str, groups: Groups = None, *, copies: int = 1, phrase: str = "security firm"
+) -> str:
+    """Return the form of a phrase in so many documents of one text, whose lemmas are "a security firm"."""
+    spans = DocumentSpans(make_analysed_document(text, "a security firm"))
     model = replace(make_phrase_model(), phrases=["security firm"], display_forms=[usual_form])
-    return DisplayForms([DocumentSpans(document)] * times, model, groups)
+    return DisplayForms([spans] * copies, model, groups).find(phrase)
 
 
 @pytest.mark.parametrize("groups", [None, frozenset({"staff"})])
 def test_the_usual_form_is_shown_where_a_text_has_it(groups: Groups) -> None:
-    assert make_display_forms("security firms", "A security firms", groups).find("security firm") == "security firms"
-    assert make_display_forms("securities firms", "A security firm", groups).find("security firm") == "security firm"
+    assert find_display_form("security firms", "A security firms", groups) == "security firms"
+    assert find_display_form("securities firms", "A security firm", groups) == "security firm"
 
 
 def test_capitals_of_the_usual_form_are_shown_only_to_unrestricted_callers() -> None:
-    assert make_display_forms("Security Firm", "A security firm", None).find("security firm") == "Security Firm"
-    assert make_display_forms("Security Firm", "A security firm", frozenset()).find("security firm") == "security firm"
+    assert find_display_form("Security Firm", "A security firm", None) == "Security Firm"
+    assert find_display_form("Security Firm", "A security firm", frozenset()) == "security firm"
 
 
 def test_the_texts_of_a_set_are_not_searched() -> None:
-    assert (
-        make_display_forms("securities firms", "A security firm", None, 3).find("security firm") == "securities firms"
-    )
+    assert find_display_form("securities firms", "A security firm", copies=3) == "securities firms"
 
 
 def test_members_of_a_phrase_pair_are_displayed_one_by_one() -> None:
-    assert (
-        make_display_forms("securities firms", "A security firm", None).find("security firm@@deep")
-        == "security firm + deep"
-    )
+    form = find_display_form("securities firms", "A security firm", phrase="security firm@@deep")
+    assert form == "security firm + deep"

@@ -1,4 +1,4 @@
-"""What a phrase of a comparison is called."""
+"""The full form of a phrase: the name or compound that it is part of in the texts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import cast
 import numpy as np
 import pytest
 
-from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Reader
+from indexer.model.phrase_model import PhraseModel
 from indexer.text.lemmatizer import Lemmatizer
-from indexer.text.tokenizer import lemmatize_document
+from tests.support.analysed_documents import make_analysed_document
 from tests.support.phrase_models import make_phrase_model
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.side import Side
@@ -31,17 +31,10 @@ MODEL = replace(
 HAIR = "Hair cells differ. The hair cells of mice, hair cells of men."
 
 
-def make_side(*texts: str, title: str = "") -> ResolvedSide:
-    documents, lemmas = [], Lemmatizer("en")
-    for number, text in enumerate(texts):
-        document = Document(str(number), title, text)
-        tokens = lemmatize_document(document, lemmas)
-        documents.append(AnalysedDocument(document, tokens, (), (), (), 0.0, ""))
-    return ResolvedSide(
-        Side.from_json({"ids": [d.document.id for d in documents]}),
-        tuple(documents),
-        cast("Reader", SimpleNamespace(model=MODEL)),
-    )
+def make_side(*texts: str, title: str = "", model: PhraseModel = MODEL) -> ResolvedSide:
+    documents = [make_analysed_document(text, id=str(number), title=title) for number, text in enumerate(texts)]
+    side = Side.from_json({"ids": [analysed.document.id for analysed in documents]})
+    return ResolvedSide(side, tuple(documents), cast("Reader", SimpleNamespace(model=model)))
 
 
 def find_full_form(phrase: str, *sides: ResolvedSide) -> FullForm | None:
@@ -66,7 +59,7 @@ def test_phrases_of_a_set_are_not_expanded() -> None:
     ("text", "full_form"),
     [
         ("Neural networks learn. A neural network.", "neural network"),
-        ("Apple says so. Apple says nothing.", None),  # an everyday word of no quality
+        ("Apple says so. Apple says nothing.", None),  # a frequent word of low quality
         ("On the hill. The hill.", None),
         ("Route 66 is long. We drove Route 66.", None),
         ("Vitamin K helps. Take vitamin K.", None),
@@ -74,8 +67,8 @@ def test_phrases_of_a_set_are_not_expanded() -> None:
 )
 def test_not_every_neighbour_is_part_of_a_compound(text: str, full_form: str | None) -> None:
     phrase = Lemmatizer("en")[text.split()[0] if text[0] != "O" else "hill"]
-    found = find_full_form(phrase, make_side(text))
-    assert (found and found.lemmas) == full_form
+    expanded = find_full_form(phrase, make_side(text))
+    assert (expanded and expanded.lemmas) == full_form
 
 
 def test_a_title_that_the_text_begins_with_counts_once() -> None:
@@ -100,8 +93,8 @@ def test_a_compound_is_written_as_in_the_text() -> None:
 
 
 def test_a_sentence_in_both_texts_counts_once() -> None:
-    once = make_side("Yesterday Honda quietly raised prices of cars.")
-    assert find_full_form("price", once, once) is find_full_form("price", once) is None
+    side = make_side("Yesterday Honda quietly raised prices of cars.")
+    assert find_full_form("price", side, side) is find_full_form("price", side) is None
     one, other = (make_side(f"{start} Shares of Acme fell sharply on Friday.") for start in ("Oil rose.", "Gold fell."))
     assert find_full_form("share", one, other) is None
 
@@ -115,6 +108,4 @@ def test_swapping_the_sides_changes_no_full_form() -> None:
 
 def test_without_a_word_list_of_the_language_only_phrases_are_parts() -> None:
     german = replace(MODEL, settings={"language": "de"})
-    found = make_side("Der Hund bellt. Der Hund, der Hund.")
-    object.__setattr__(found, "reader", SimpleNamespace(model=german))
-    assert find_full_form("hund", found) is None
+    assert find_full_form("hund", make_side("Der Hund bellt. Der Hund, der Hund.", model=german)) is None

@@ -1,4 +1,4 @@
-"""The whole name or compound that a phrase is a piece of."""
+"""Proper names and hyphenated compounds that a phrase is part of."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
-from indexer.text.lemmatizer import Lemmatizer
-from indexer.text.tokenizer import lemmatize_document
+from tests.support.analysed_documents import make_analysed_document
 from tests.support.phrase_models import make_phrase_model
-from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.side import Side
 from worker.explain.text.spans import DocumentSpans
@@ -26,12 +23,9 @@ from worker.phrasing.proper_names import FullForm, ProperNames, find_shared_form
 NAMES = {"mark", "hughes", "pnc"}
 
 
-def find_names(text: str, title: str = "") -> ProperNames:
-    document, lemmas = Document("d", title, text), Lemmatizer("en")
-    tokens = lemmatize_document(document, lemmas)
-    return ProperNames(
-        DocumentSpans(AnalysedDocument(document, tokens, (), (), (), 0.0, "")), lambda word: word.lower() in NAMES
-    )
+def make_names(text: str, title: str = "") -> ProperNames:
+    spans = DocumentSpans(make_analysed_document(text, title=title))
+    return ProperNames(spans, lambda word: word.lower() in NAMES)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +53,17 @@ def find_names(text: str, title: str = "") -> ProperNames:
     ],
 )
 def test_part_of_a_name_is_expanded(text: str, phrase: str, full_form: str | None) -> None:
-    found = find_names(text).expand(phrase)
-    assert (found and found.display) == full_form
+    name = make_names(text).expand(phrase)
+    assert (name and name.display) == full_form
 
 
 def test_titles_are_not_searched_since_all_their_words_may_have_capitals() -> None:
-    assert find_names("It grows.", title="Why Mark Hughes Left").expand("hughes") is None
-    assert find_names("Hughes left.", title="Why Mark Hughes Left").expand("hughes") is None
+    assert make_names("It grows.", title="Why Mark Hughes Left").expand("hughes") is None
+    assert make_names("Hughes left.", title="Why Mark Hughes Left").expand("hughes") is None
 
 
 def test_a_phrase_pair_is_not_expanded() -> None:
-    assert find_names("Then Mark Hughes came.").expand("hughes@@mark") is None
+    assert make_names("Then Mark Hughes came.").expand("hughes@@mark") is None
 
 
 def test_the_forms_of_two_texts_must_agree() -> None:
@@ -81,31 +75,19 @@ def test_the_forms_of_two_texts_must_agree() -> None:
 
 @pytest.mark.parametrize(("groups", "full_form"), [(None, "Mark Hughes"), (frozenset({"staff"}), None)])
 def test_capitals_of_the_corpus_are_known_only_to_unrestricted_callers(groups: Groups, full_form: str | None) -> None:
-    known = replace(make_phrase_model(), phrases=["mark"], display_forms=["Mark"])
-    reader = cast("Reader", SimpleNamespace(model=known))
-    document = AnalysedDocument(Document("d", "", "Mark Hughes came."), "mark hughes come", (), (), (), 0.0, "")
-    found = make_proper_names(ResolvedSide(Side.from_id("d"), (document,), reader, groups))
-    name = found.expand("hughes")
+    model = replace(make_phrase_model(), phrases=["mark"], display_forms=["Mark"])
+    reader = cast("Reader", SimpleNamespace(model=model))
+    document = make_analysed_document("Mark Hughes came.", "mark hughes come")
+    names = make_proper_names(ResolvedSide(Side.from_id("d"), (document,), reader, groups))
+    name = names.expand("hughes")
     assert (name and name.display) == full_form
-
-
-def test_parts_of_one_name_are_one_entry() -> None:
-    called = dict.fromkeys(["shapiro", "wilk"], FullForm("Shapiro-Wilk", "shapiro wilk")).get
-    ranked = ["shapiro", "test", "wilk", "sample"]
-    assert NearDuplicates(make_phrase_model()).merge(ranked, lambda place: 3, called) == [
-        ("shapiro", ("wilk",)),
-        ("test", ()),
-        ("sample", ()),
-    ]
-    assert NearDuplicates(make_phrase_model()).merge(ranked, lambda place: 1, called) == [("shapiro", ("wilk",))]
-    assert [leader for leader, _ in NearDuplicates(make_phrase_model()).merge(ranked)] == ranked
 
 
 @given(st.text("aA'’-. \n̈中+#\u200d", max_size=40))
 def test_a_full_form_occurs_in_the_text_and_contains_the_word(text: str) -> None:
-    found, lemmas = find_names(text), Lemmatizer("en")
-    for word in lemmatize_document(Document("d", "", text), lemmas).split():
-        full_form = found.expand(word)
+    names = make_names(text)
+    for word in make_analysed_document(text).tokens.split():
+        full_form = names.expand(word)
         assert full_form is None or (
             full_form.display in " ".join(text.split()) and f" {word} " in f" {full_form.lemmas} "
         )

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tests.support.fake_comparer import count_computations, release_computations, tag_query
@@ -39,6 +40,11 @@ def get_job(gateway: JobGateway, id: str) -> Job:
     return job
 
 
+def has_progress(gateway: JobGateway, id: str, share: float) -> bool:
+    job = get_job(gateway, id)
+    return job.state == "running" and job.progress == share
+
+
 def wait_for_end(gateway: JobGateway, id: str) -> Job:
     wait_until(lambda: get_job(gateway, id).state not in ("queued", "running"))
     return get_job(gateway, id)
@@ -63,9 +69,7 @@ def test_a_job_is_run_and_its_answer_names_its_documents(gateway: JobGateway, sh
 def test_progress_is_seen_while_it_runs(gateway: JobGateway, shared_worker: None) -> None:
     id = submit_query(gateway, "hold=1 steps=4")
     for step in range(4):
-        wait_until(
-            lambda share=step / 4: get_job(gateway, id).state == "running" and get_job(gateway, id).progress == share
-        )
+        wait_until(partial(has_progress, gateway, id, step / 4))
         release_computations("hold=1 steps=4", step + 1)
     assert wait_for_end(gateway, id).state == "done"
 

@@ -21,7 +21,7 @@ def run_feedback(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_feedback_on_an_index_is_listed_oldest_first(valkey_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     index = f"papers-{uuid.uuid4().hex[:8]}"
     options = ("--index", index, "--redis-url", valkey_url)
-    assert run_feedback(capsys, *options) == "nothing was said yet\n"
+    assert run_feedback(capsys, *options) == "no feedback yet\n"
     answer = {"id": "c1", "index": index, "a": {"ids": ["d1"], "title": ""}, "b": {"ids": [], "title": "web"}}
     with connect(valkey_url) as client:
         for phrase, useful in (("web graph", True), ("page", False)):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 
 from tests.support import literal_solver
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs, solver_parameters
-from worker.solver.common_problem import solve_common
-from worker.solver.distinct_problem import solve_distinct
+from worker.solver.paper_common import solve_common
+from worker.solver.paper_distinct import solve_distinct
 from worker.solver.parameters import PAPER, Parameters
 
 

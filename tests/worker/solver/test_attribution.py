@@ -1,3 +1,5 @@
+"""Relevance of a phrase or a document, split by where it comes from."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs
 from worker.solver.attribution import RelevanceShares, split_document_relevance, split_phrase_relevance
-from worker.solver.common_problem import solve_common
+from worker.solver.paper_common import solve_common
 from worker.solver.parameters import PAPER, Parameters
 from worker.solver.propagation import propagate_exactly
 from worker.solver.seeds import SeedSide, build_pair_seeds

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.support.graphs import build_subgraph
-from worker.solver.common_problem import solve_common
-from worker.solver.distinct_problem import solve_distinct
+from worker.solver.paper_common import solve_common
+from worker.solver.paper_distinct import solve_distinct
 from worker.solver.parameters import PAPER
 from worker.solver.propagation import copy_propagated, propagate_exactly
 from worker.solver.relaxation import Relaxation, RelaxationState
@@ -44,8 +44,8 @@ def test_background_relevance_is_that_of_the_full_graph_within_a_thousandth(seed
     no_side = SeedSide([])
     expected = propagate_exactly(full, build_pair_seeds(full, no_side, no_side, alpha=100.0, delta=0.1), 100.0)
     seeds = build_pair_seeds(near, no_side, no_side, alpha=100.0, delta=0.1, background=b[phrases])
-    found = propagate_exactly(near, seeds, 100.0)
-    assert np.abs(found.f / expected.f[phrases] - 1).max() < 1.5e-3
+    local = propagate_exactly(near, seeds, 100.0)
+    assert np.abs(local.f / expected.f[phrases] - 1).max() < 1.5e-3
     without = propagate_exactly(near, build_pair_seeds(near, no_side, no_side, alpha=100.0, delta=0.1), 100.0)
     assert np.abs(without.f / expected.f[phrases] - 1).max() > 0.5
 
@@ -67,12 +67,12 @@ def test_a_neighbourhood_gives_the_papers_selections_of_the_full_graph() -> None
         near = cut_subgraph(weights, phrases, np.arange(60))
         one = build_pair_seeds(full, SeedSide([0]), SeedSide([1]), alpha=100.0, delta=0.1)
         other = build_pair_seeds(near, SeedSide([0]), SeedSide([1]), alpha=100.0, delta=0.1, background=b[phrases])
-        expected, found = (
+        expected, local = (
             select_sets(full, one, in_a, in_b)[phrases],
             select_sets(near, other, in_a[phrases], in_b[phrases]),
         )
-        agree += int((expected & found).sum())
-        total += int((expected | found).sum())
+        agree += int((expected & local).sum())
+        total += int((expected | local).sum())
     assert total > 50 and agree / total >= 0.99
 
 

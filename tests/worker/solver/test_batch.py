@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import build_subgraph
 from worker.solver.calibration import calibrate_relevance
-from worker.solver.common_problem import solve_common
-from worker.solver.distinct_problem import solve_distinct
+from worker.solver.paper_common import solve_common
+from worker.solver.paper_distinct import solve_distinct
 from worker.solver.parameters import PAPER, Parameters
 from worker.solver.propagation import propagate_iteratively
 from worker.solver.seeds import Seeds, SeedSide, build_batch_seeds
@@ -87,5 +87,5 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 def test_no_pairs_is_an_empty_batch() -> None:
     graph = build_subgraph(np.ones((3, 2)))
     none = np.zeros((3, 0), dtype=bool)
-    found = solve_common(graph, build_batch_seeds(graph, [], alpha=100.0), none, none, PAPER)
-    assert found.selected.shape == (3, 0)
+    solution = solve_common(graph, build_batch_seeds(graph, [], alpha=100.0), none, none, PAPER)
+    assert solution.selected.shape == (3, 0)

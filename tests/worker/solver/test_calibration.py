@@ -1,3 +1,5 @@
+"""Relevance on a scale on which an average salient phrase has the same value on both sides."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs
 from worker.solver.calibration import MIN_LOG_MARGIN, calibrate_relevance, compute_log_margin
-from worker.solver.common_problem import CommonUpdate, mean_over_members, solve_common
+from worker.solver.paper_common import CommonUpdate, mean_over_members, solve_common
 from worker.solver.parameters import Parameters
 from worker.solver.propagation import propagate_exactly
 from worker.solver.seeds import SeedSide, build_pair_seeds

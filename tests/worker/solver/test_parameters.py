@@ -1,9 +1,11 @@
+"""Parameters of the solver and their presets."""
+
 from __future__ import annotations
 
 import pytest
 
 from worker.solver.parameters import DEFAULT, PAPER, PRESETS
-from worker.solver.reader_odds_weights import ODDS_OPTIONS
+from worker.solver.ranking_weights import ODDS_OPTIONS
 
 
 def test_the_paper_preset_has_the_values_of_the_paper() -> None:
@@ -38,7 +40,7 @@ def test_a_default_without_lambda_has_nothing_to_note() -> None:
         ({"cut": float("nan")}, "cut must be a finite number"),
         ({"max_inner": 0}, "max_inner must be a whole number of at least 1"),
         ({"max_outer": 2.5}, "max_outer must be a whole number"),
-        ({"mu": 3.0}, "no parameter named 'mu'; there are alpha, "),
+        ({"mu": 3.0}, "no parameter named 'mu'; use one of alpha, "),
     ],
 )
 def test_bad_values_are_refused_by_name(options: dict[str, object], message: str) -> None:
@@ -56,7 +58,7 @@ def test_presets_are_found_by_name() -> None:
         ({"odds_bm25": float("nan")}, "odds_bm25 must be a finite number"),
         ({"odds_bm25": True}, "odds_bm25 must be a finite number"),
         ({"odds_min_quality": 0.0}, "odds_min_quality must be above 0"),
-        ({"odds_worth": 1.0}, "no parameter named 'odds_worth'; there are alpha, .*odds_bm25"),
+        ({"odds_worth": 1.0}, "no parameter named 'odds_worth'; use one of alpha, .*odds_bm25"),
         ({"reader_odds": 1.0}, "no parameter named 'reader_odds'"),
     ],
 )

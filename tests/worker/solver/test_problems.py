@@ -1,4 +1,4 @@
-"""What must hold for both problems on every graph."""
+"""Properties of both problems on every graph."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs, solver_parameters
 from worker.solver.alternation import SelectionProblem
-from worker.solver.common_problem import CommonProblem, CommonSolution, commonality_score, solve_common
-from worker.solver.distinct_problem import DistinctProblem, DistinctSolution, distinction_score, solve_distinct
+from worker.solver.paper_common import CommonProblem, CommonSolution, commonality_score, solve_common
+from worker.solver.paper_distinct import DistinctProblem, DistinctSolution, distinction_score, solve_distinct
 from worker.solver.parameters import PAPER, Parameters
 from worker.solver.relaxation import Relaxation, RelaxationState
 from worker.solver.seeds import SeedSide, build_pair_seeds
@@ -28,7 +28,7 @@ def solve_both(pair: PairGraph, p: Parameters) -> tuple[CommonSolution, Distinct
 
 
 def is_clear_cut(common: CommonSolution, distinct: DistinctSolution) -> bool:
-    """No score so close to its threshold that rounding decides."""
+    """Return whether no score is so close to its threshold that rounding decides."""
     gaps = [
         common.scores - common.threshold,
         distinct.scores - distinct.threshold_a,

@@ -1,3 +1,5 @@
+"""Propagation of relevance through the graph, exact and iterative."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,10 +19,10 @@ from worker.solver.subgraph import Subgraph
 def test_the_iteration_reaches_the_exact_solution(pair: PairGraph, alpha: float, delta: float) -> None:
     p = Parameters(alpha=alpha, delta=delta)
     graph, seeds = pair.build_graph(), pair.build_seeds(p)
-    found = propagate_iteratively(graph, seeds, alpha, tolerance=0.0, max_steps=120)
+    iterated = propagate_iteratively(graph, seeds, alpha, tolerance=0.0, max_steps=120)
     exact = propagate_exactly(graph, seeds, alpha)
-    assert np.allclose(found.f, exact.f, rtol=1e-9, atol=1e-13)
-    assert np.allclose(found.g, exact.g, rtol=1e-9, atol=1e-13)
+    assert np.allclose(iterated.f, exact.f, rtol=1e-9, atol=1e-13)
+    assert np.allclose(iterated.g, exact.g, rtol=1e-9, atol=1e-13)
 
 
 @given(pair_graphs(), st.sampled_from([0.5, 100.0]))
@@ -52,8 +54,8 @@ def test_a_stricter_tolerance_takes_no_fewer_steps_and_both_are_reported(pair: P
 def test_a_phrase_missing_from_a_document_is_relevant_through_a_neighbour() -> None:
     # phrase 1 stands in document 1 only, which shares phrase 0 with document 0
     graph = Subgraph.from_edges([0, 0, 1], [0, 1, 1], [1.0, 1.0, 1.0], [2.0, 1.0], [1.0, 2.0])
-    found = propagate_iteratively(graph, build_pair_seeds(graph, SeedSide([0]), SeedSide([1]), alpha=100.0), 100.0)
-    assert 0 < found.f[1, 0] < found.f[0, 0]
+    iterated = propagate_iteratively(graph, build_pair_seeds(graph, SeedSide([0]), SeedSide([1]), alpha=100.0), 100.0)
+    assert 0 < iterated.f[1, 0] < iterated.f[0, 0]
 
 
 def test_a_set_of_documents_shares_its_weight() -> None:

@@ -1,3 +1,5 @@
+"""The normalised phrase-document graph."""
+
 from __future__ import annotations
 
 from typing import Any

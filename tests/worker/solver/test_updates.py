@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worker.solver.common_problem import CommonUpdate
-from worker.solver.distinct_problem import DistinctUpdate
+from worker.solver.paper_common import CommonUpdate
+from worker.solver.paper_distinct import DistinctUpdate
 
 magnitudes = st.floats(-18, 3).map(lambda exponent: 10.0**exponent)
 amounts = st.one_of(st.just(0.0), magnitudes)
@@ -68,10 +68,10 @@ def test_the_distinct_update_is_the_smallest_over_all_allowed_values(
     def objective(f: np.ndarray | float) -> np.ndarray:
         return np.asarray(0.5 * np.square(f) - f * s - weight * np.log(f + gamma))
 
-    found = distinct_update(s, gamma, weight)
-    assert found >= 0
+    updated = distinct_update(s, gamma, weight)
+    assert updated >= 0
     grid = np.linspace(0, 10, 20_001)
-    assert objective(found) <= objective(grid).min() + 1e-12
+    assert objective(updated) <= objective(grid).min() + 1e-12
 
 
 def test_a_negative_discriminant_gives_zero() -> None:

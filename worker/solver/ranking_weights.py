@@ -1,4 +1,4 @@
-"""The numbers of the ranking: log odds that a reader keeps a phrase. Used by ``worker.methods.reader_odds``.
+"""The numbers of the ranking: log odds that a reader keeps a phrase. Used by ``worker.methods.phrase_ranking``.
 
 They stand here because they are part of ``Parameters``. Fitted together on readers' choices: about 4,900 phrases of
 150 comparisons, and lists of thirty that an editor wrote by hand.

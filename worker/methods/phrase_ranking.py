@@ -23,7 +23,7 @@ import numpy as np
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import idf, split_phrase_words
 from worker.methods.base import PairProblem, SideFeatures
-from worker.solver.reader_odds_weights import ReaderOddsWeights
+from worker.solver.ranking_weights import ReaderOddsWeights
 from worker.solver.subgraph import Flags, Floats, Indices
 
 

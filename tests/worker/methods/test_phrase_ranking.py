@@ -1,4 +1,4 @@
-"""What readers keep leads its list, what they strike out fills it up."""
+"""The odds that a reader finds a phrase useful, by which lists are ranked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.support.problems import make_problem, replace_features
-from worker.methods import PairProblem, get_method
+from worker.methods.base import PairProblem
 from worker.methods.log_evidence import CONTRADICTION_ODDS
-from worker.methods.reader_odds import ReaderOdds, odds_to_probability
+from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
+from worker.methods.registry import get_method
 from worker.solver.parameters import Parameters
-from worker.solver.reader_odds_weights import DEFAULT_WEIGHTS as WEIGHTS
+from worker.solver.ranking_weights import DEFAULT_WEIGHTS as WEIGHTS
 from worker.solver.seeds import SeedSide
 
 TEXTS = ["web graph link analysis", "page rank crawl index", "web graph crawl", "noise words", "link noise"]
@@ -23,12 +24,12 @@ ALL_DISTINCT = Parameters(lambda_=0.0, delta=0.0, kappa=1.0, threshold="log", cu
 
 @pytest.fixture
 def problem() -> PairProblem:
-    found = make_problem(TEXTS, PHRASES, parameters=ALL_DISTINCT)
-    return replace_features(found, corpus_size=10_000, quality=np.full(len(PHRASES), 0.5))
+    problem = make_problem(TEXTS, PHRASES, parameters=ALL_DISTINCT)
+    return replace_features(problem, corpus_size=10_000, quality=np.full(len(PHRASES), 0.5))
 
 
 def rate_first_phrase(problem: PairProblem, **changes: Any) -> float:
-    """The worth of "web graph" as a phrase that sets a apart."""
+    """Return the odds of "web graph" as a phrase distinct of side a."""
     size = len(problem.phrases)
     arrays = {name: np.full(size, value) if np.isscalar(value) else value for name, value in changes.items()}
     return float(ReaderOdds(replace_features(problem, **arrays)).rate_distinct_a()[0])
@@ -58,8 +59,8 @@ def test_phrases_of_several_words_have_higher_odds(problem: PairProblem) -> None
 
 
 def test_a_partial_match_in_the_other_text_lowers_the_odds_unless_it_is_long_or_a_set(problem: PairProblem) -> None:
-    usual, said = rate_first_phrase(problem), rate_first_phrase(problem, partial_match_b=0.7)
-    assert said < usual - 1
+    usual, matched = rate_first_phrase(problem), rate_first_phrase(problem, partial_match_b=0.7)
+    assert matched < usual - 1
     assert (
         rate_first_phrase(problem, partial_match_b=0.7, tokens_b=["word"] * (int(WEIGHTS.max_text_words) + 1)) == usual
     )
@@ -79,25 +80,25 @@ def test_the_odds_of_an_implied_phrase_follow_its_evidence(problem: PairProblem)
     ) == pytest.approx(usual + WEIGHTS.implied_topic_cosine)
     assert ReaderOdds(replace_features(lacked, topic_cosine_a=np.ones(3))).rate_common(
         implied, margin
-    ) == pytest.approx(usual), "who holds it"
-    held = replace_features(lacked, partial_match_b=np.ones(3))
-    assert (ReaderOdds(held).rate_common(implied, margin) - usual)[0] == pytest.approx(
+    ) == pytest.approx(usual), "the side that contains it"
+    matched_fully = replace_features(lacked, partial_match_b=np.ones(3))
+    assert (ReaderOdds(matched_fully).rate_common(implied, margin) - usual)[0] == pytest.approx(
         WEIGHTS.implied_partial_match * (1 - problem.b.partial_match[0])
     )
     passing = replace_features(lacked, salience_a=lacked.a.salience / 10, salience_b=lacked.b.salience / 10)
     assert (ReaderOdds(passing).rate_common(implied, margin) < usual).all(), (
-        "what one says in passing both are not about"
+        "a phrase that one text mentions in passing is not what both are about"
     )
 
 
 def test_phrases_of_more_documents_of_a_set_have_higher_odds(problem: PairProblem) -> None:
     sixteen = replace_features(problem, seed_a=SeedSide(tuple(range(16))))
-    every, four, one = (rate_first_phrase(sixteen, document_count_a=held, bm25_a=3.0 * held) for held in (16, 4, 1))
+    every, four, one = (rate_first_phrase(sixteen, document_count_a=count, bm25_a=3.0 * count) for count in (16, 4, 1))
     assert every > four > one
     assert four == pytest.approx(rate_first_phrase(problem, document_count_a=1, count_a=2, bm25_a=3.0)), (
-        "as one text that says it twice"
+        "like one text that contains it twice"
     )
-    assert rate_first_phrase(sixteen, document_count_a=0, bm25_a=0.0) < one, "what is only a piece of other phrases"
+    assert rate_first_phrase(sixteen, document_count_a=0, bm25_a=0.0) < one, "only part of other phrases"
 
 
 def test_rarity_counts_up_to_a_limit_in_a_small_corpus(problem: PairProblem) -> None:
@@ -129,10 +130,10 @@ def test_a_phrase_that_repeats_a_word_of_its_list_is_penalised() -> None:
         ["web graph web page", "noise", "web graph", "web page"], ["web graph", "web page"], parameters=ALL_DISTINCT
     )
     odds = ReaderOdds(problem).rate_distinct_a()
-    found = get_method("cda").sort_phrases(problem).distinct_a
+    ranked = get_method("cda").sort_phrases(problem).distinct_a
     best, other = np.argsort(-odds, kind="stable")
-    assert found.indices.tolist() == [best, other]
-    assert found.scores == pytest.approx(
+    assert ranked.indices.tolist() == [best, other]
+    assert ranked.scores == pytest.approx(
         odds_to_probability(np.array([odds[best], odds[other] - WEIGHTS.repeated_word_penalty]))
     )
 
@@ -144,15 +145,15 @@ def test_odds_become_probabilities() -> None:
 def test_common_phrases_of_dissimilar_texts_have_lower_odds(problem: PairProblem) -> None:
     implied, margin = np.array([True, False, False]), np.zeros(3)
 
-    def odds(nearness: float) -> list[float]:
-        return ReaderOdds(replace_features(problem, topic_similarity=nearness)).rate_common(implied, margin).tolist()
+    def rate_common(similarity: float) -> list[float]:
+        return list(ReaderOdds(replace_features(problem, topic_similarity=similarity)).rate_common(implied, margin))
 
-    assert odds(1.0) == odds(WEIGHTS.min_similarity)
-    assert odds(WEIGHTS.min_similarity - 0.2) == pytest.approx(
-        [odds + 0.2 * WEIGHTS.dissimilarity for odds in odds(1.0)]
+    assert rate_common(1.0) == rate_common(WEIGHTS.min_similarity)
+    assert rate_common(WEIGHTS.min_similarity - 0.2) == pytest.approx(
+        [odds + 0.2 * WEIGHTS.dissimilarity for odds in rate_common(1.0)]
     )
     assert rate_first_phrase(replace_features(problem, topic_similarity=-1.0)) == rate_first_phrase(problem), (
-        "what sets one apart does not"
+        "distinct phrases do not depend on it"
     )
 
 
@@ -164,25 +165,27 @@ def test_a_phrase_pair_is_rated_like_its_members(problem: PairProblem) -> None:
 def test_function_words_are_not_penalised_as_repeated() -> None:
     texts = ["bank of japan secretary of state", "noise", "bank of japan", "secretary of state"]
     problem = make_problem(texts, ["bank of japan", "secretary of state"], parameters=ALL_DISTINCT)
-    found = get_method("cda").sort_phrases(problem).distinct_a
-    assert found.scores == pytest.approx(odds_to_probability(ReaderOdds(problem).rate_distinct_a()[found.indices]))
+    ranked = get_method("cda").sort_phrases(problem).distinct_a
+    assert ranked.scores == pytest.approx(odds_to_probability(ReaderOdds(problem).rate_distinct_a()[ranked.indices]))
 
 
 def test_implied_phrases_are_fillers_ranked_behind_shared_ones(problem: PairProblem) -> None:
     all_common = replace_features(
         problem, parameters=replace(ALL_DISTINCT, cut=-9.0), quality=np.ones(3), topic_similarity=1.0
     )
-    openly = replace_features(
+    one_shared = replace_features(
         all_common,
         count_a=np.ones(3),
         count_b=np.array([0, 0, 1]),
         topic_cosine_b=np.ones(3),
         partial_match_b=np.ones(3),
     )
-    odds = ReaderOdds(openly).rate_common(np.array([True, True, False]), get_method("cda").sort_phrases(openly).margin)
-    assert odds[0] > odds[2] > WEIGHTS.common_informative, "though more speaks for it"
-    found = get_method("cda").sort_phrases(openly).common
-    assert found.indices[0] == 2 and (found.informative, found.fillers) == (1, 3)
+    odds = ReaderOdds(one_shared).rate_common(
+        np.array([True, True, False]), get_method("cda").sort_phrases(one_shared).margin
+    )
+    assert odds[0] > odds[2] > WEIGHTS.common_informative, "though it has more evidence"
+    ranked = get_method("cda").sort_phrases(one_shared).common
+    assert ranked.indices[0] == 2 and (ranked.informative, ranked.fillers) == (1, 3)
 
 
 def test_a_partial_match_in_a_long_text_or_a_set_does_not_count(problem: PairProblem) -> None:

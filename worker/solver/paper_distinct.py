@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from worker.solver.alternation import Solution, solve_alternating
-from worker.solver.common_problem import as_pair_columns, mean_over_members, reaches_threshold
+from worker.solver.paper_common import as_pair_columns, mean_over_members, reaches_threshold
 from worker.solver.parameters import Parameters
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph

@@ -1,22 +1,24 @@
-"""The generated corpus: always the same, and like a language in what matters."""
+"""The generated corpus: always the same, with word frequencies and phrases like those of a language."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from pathlib import Path
 
 from indexer.engines.base import Engine
 from indexer.runtime.document_spool import encode_document
-from tests.bench.conftest import DOCUMENTS, INDEX
+from tests.support.corpora.bench_corpus import DOCUMENT_COUNT, INDEX
+from worker.benchmark.corpus import BenchCorpus
 from worker.benchmark.generated_corpus import GeneratedLanguage, generate_documents
 
-MADE = "7a2b9dbd26013eda"
-"""Of the first fifty documents; changes only together with what benchmarks can be compared with."""
+DIGEST = "7a2b9dbd26013eda"
+"""SHA-256 of the first fifty documents; benchmarks before and after a change of it cannot be compared."""
 
 
-def test_the_same_documents_everywhere() -> None:
+def test_the_documents_are_the_same_on_every_machine() -> None:
     digest = hashlib.sha256(b"".join(map(encode_document, generate_documents(50)))).hexdigest()
-    assert digest[:16] == MADE
+    assert digest[:16] == DIGEST
 
 
 def test_a_smaller_corpus_is_the_beginning_of_a_larger_one() -> None:
@@ -40,10 +42,16 @@ def test_few_words_are_frequent_and_many_are_rare() -> None:
     assert sum(count == 1 for count in counts) > 0.2 * len(counts)
 
 
-def test_the_miner_finds_its_phrases(embedded: Engine) -> None:
-    said = {phrase for topic in GeneratedLanguage.create().topics for phrase in topic.items[:5] if " " in phrase}
-    texts = " ".join(document.text.lower() for document in generate_documents(DOCUMENTS))
-    frequent = [phrase for phrase in said if texts.count(f" {phrase} ") >= 6]
-    found = set(embedded.open_reader(INDEX).model.phrases)
+def test_most_frequent_phrases_of_the_topics_are_mined(generated_embedded_engine: Engine) -> None:
+    phrases = {phrase for topic in GeneratedLanguage.create().topics for phrase in topic.items[:5] if " " in phrase}
+    texts = " ".join(document.text.lower() for document in generate_documents(DOCUMENT_COUNT))
+    frequent = [phrase for phrase in phrases if texts.count(f" {phrase} ") >= 6]
+    mined = set(generated_embedded_engine.open_reader(INDEX).model.phrases)
     assert len(frequent) > 20
-    assert sum(phrase in found for phrase in frequent) > 0.7 * len(frequent)
+    assert sum(phrase in mined for phrase in frequent) > 0.7 * len(frequent)
+
+
+def test_a_smaller_corpus_on_disk_is_the_beginning_of_a_larger_one(tmp_path: Path) -> None:
+    corpus = BenchCorpus.create(tmp_path, (), 20)
+    assert list(corpus.read(5)) == list(generate_documents(5))
+    assert [corpus.small_count, corpus.sizes[-1]] == [5, 20]

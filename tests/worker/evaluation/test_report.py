@@ -1,11 +1,10 @@
-"""The page of results: everything that was measured stands in it."""
+"""The report of an evaluation, which has everything that was measured."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.support.comparisons import INDEX
-from tests.worker.evaluate.test_keywords import pairs as pairs  # the fixture
 from worker.comparer import Comparer
 from worker.evaluation.author_keywords import MethodRun, evaluate_keywords
 from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, check_goals, compare_with_baselines
@@ -14,12 +13,12 @@ from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
 from worker.evaluation.report import render_report
 
 RUNS = [MethodRun("cda", "default"), MethodRun("cda", "paper"), MethodRun("containment", "default")]
-AGAINST = ("containment", "cda/paper")
+BASELINES = ("containment", "cda/paper")
 
 
 @pytest.fixture(scope="module")
-def page(embedded_comparer: Comparer, pairs: list[GoldPair]) -> str:
-    keywords = evaluate_keywords(embedded_comparer, INDEX, pairs, RUNS, resamples=5)
+def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
+    keywords = evaluate_keywords(embedded_comparer, INDEX, gold_pairs, RUNS, resamples=5)
     cases = draw_masked_cases(embedded_comparer.engine.open_reader(INDEX), 4, 1)
     masked = evaluate_masked(embedded_comparer, INDEX, cases, RUNS, seed=1)
     return render_report(
@@ -27,10 +26,10 @@ def page(embedded_comparer: Comparer, pairs: list[GoldPair]) -> str:
             "part": "report",
             "seed": 1,
             "keywords": {"papers": keywords},
-            "random": {"papers": evaluate_keywords(embedded_comparer, INDEX, pairs[:3], RUNS, resamples=2)},
+            "random": {"papers": evaluate_keywords(embedded_comparer, INDEX, gold_pairs[:3], RUNS, resamples=2)},
             "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
-            "goals": check_goals(KEYWORD_GOALS, keywords, AGAINST) + check_goals(MASKED_GOALS, masked, AGAINST),
+            "goals": check_goals(KEYWORD_GOALS, keywords, BASELINES) + check_goals(MASKED_GOALS, masked, BASELINES),
         }
     )
 
@@ -46,7 +45,7 @@ def test_every_method_is_a_row_of_every_table(page: str) -> None:
     assert all(page.count(f"\n| {run.name} |") == tables for run in RUNS)
 
 
-def test_all_rows_of_a_table_are_as_wide_as_its_head(page: str) -> None:
+def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: str) -> None:
     for part in page.split("\n\n"):
         rows = [line for line in part.splitlines() if line.startswith("|")]
         assert len({row.count("|") for row in rows}) <= 1

@@ -1,4 +1,4 @@
-"""Author keywords as gold: labels as one would give them by hand, pairs drawn without favour."""
+"""Author keywords as gold labels, and pairs of documents that share some."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from worker.evaluation.gold import (
     read_json_lines,
 )
 
-LEMMAS = Lemmatizer("en")
+LEMMATIZER = Lemmatizer("en")
 
 
-def write(path: Path, *rows: object) -> Path:
+def write_json_lines(path: Path, *rows: object) -> Path:
     text = "".join(json.dumps(row) + "\n" for row in rows)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -33,13 +33,13 @@ def write(path: Path, *rows: object) -> Path:
     return path
 
 
-def gold(folder: Path, *rows: tuple[str, str, str, list[str]]) -> list[GoldDocument]:
-    named = [dict(zip(("id", "title", "text", "keyphrases"), row, strict=True)) for row in rows]
-    return read_gold_documents([write(folder / "gold.jsonl", *named)], LEMMAS)
+def read_gold(folder: Path, *rows: tuple[str, str, str, list[str]]) -> list[GoldDocument]:
+    fields = [dict(zip(("id", "title", "text", "keyphrases"), row, strict=True)) for row in rows]
+    return read_gold_documents([write_json_lines(folder / "gold.jsonl", *fields)], LEMMATIZER)
 
 
-def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path: Path) -> None:
-    a, b = gold(
+def test_keywords_are_labelled_as_by_hand(tmp_path: Path) -> None:
+    a, b = read_gold(
         tmp_path,
         (
             "a", "On web graphs", "Link analysis ranks pages. Random walks, spam filters. A mail corpus.",
@@ -67,34 +67,37 @@ def test_every_keyword_of_a_pair_gets_the_label_one_would_give_by_hand(tmp_path:
 
 
 def test_a_keyword_is_not_found_across_a_boundary_or_inside_a_word(tmp_path: Path) -> None:
-    (document,) = gold(tmp_path, ("a", "Web", "Graphs. Metaweb graph, web; graph", []))
+    (document,) = read_gold(tmp_path, ("a", "Web", "Graphs. Metaweb graph, web; graph", []))
     assert document.contains("graph") and document.contains("web")
     assert not document.contains("web graph")
     assert not document.contains("eta")
 
 
-def test_a_document_without_text_is_no_gold_and_one_without_keywords_has_none(tmp_path: Path) -> None:
-    path = write(
+def test_documents_without_text_are_skipped_and_those_without_keywords_are_not(tmp_path: Path) -> None:
+    path = write_json_lines(
         tmp_path / "gold.jsonl.gz",
         {"id": 1, "title": "T", "text": "", "keyphrases": ["x"]},
         {"id": 2, "title": None, "text": "Web graph", "keyphrases": None},
         {"id": 3, "text": "Web graph"},
     )
-    found = read_gold_documents([path], LEMMAS)
-    assert [(document.document.id, document.keywords) for document in found] == [("2", frozenset()), ("3", frozenset())]
+    documents_read = read_gold_documents([path], LEMMATIZER)
+    assert [(document.document.id, document.keywords) for document in documents_read] == [
+        ("2", frozenset()),
+        ("3", frozenset()),
+    ]
 
 
-def many(folder: Path, count: int = 40) -> list[GoldDocument]:
-    """One keyword that all share, and some that two share."""
+def read_many(folder: Path, count: int = 40) -> list[GoldDocument]:
+    """Read documents with a keyword that all share and one that two share."""
     rows = [
         (f"d{n}", "", f"common phrase; rare phrase{n // 2}", ["common phrase", f"rare phrase{n // 2}"])
         for n in range(count)
     ]
-    return gold(folder, *rows)
+    return read_gold(folder, *rows)
 
 
 def test_no_keyword_dominates_the_pairs(tmp_path: Path) -> None:
-    pairs = draw_keyword_pairs(many(tmp_path), 15, seed=1)
+    pairs = draw_keyword_pairs(read_many(tmp_path), 15, seed=1)
     assert len(pairs) == 15
     shared = Counter(keyword for pair in pairs for keyword in pair.labels if keyword != "common phrase")
     assert max(shared.values()) <= 2
@@ -102,7 +105,7 @@ def test_no_keyword_dominates_the_pairs(tmp_path: Path) -> None:
 
 
 def test_no_pair_is_drawn_twice_and_the_same_seed_draws_the_same(tmp_path: Path) -> None:
-    documents = many(tmp_path, 8)
+    documents = read_many(tmp_path, 8)
     for draw in (draw_keyword_pairs, draw_random_pairs):
         pairs = [frozenset((p.a.document.id, p.b.document.id)) for p in draw(documents, 20, 3)]
         assert len(set(pairs)) == len(pairs) > 10
@@ -110,47 +113,47 @@ def test_no_pair_is_drawn_twice_and_the_same_seed_draws_the_same(tmp_path: Path)
         assert draw(documents, 20, 3) == draw(documents, 20, 3) != draw(documents, 20, 4)
 
 
-def test_there_are_no_more_pairs_than_documents_give(tmp_path: Path) -> None:
-    assert len(draw_random_pairs(many(tmp_path, 3), 50, 1)) == 3
-    assert draw_random_pairs(many(tmp_path, 1), 5, 1) == []
+def test_no_more_pairs_are_drawn_than_there_are(tmp_path: Path) -> None:
+    assert len(draw_random_pairs(read_many(tmp_path, 3), 50, 1)) == 3
+    assert draw_random_pairs(read_many(tmp_path, 1), 5, 1) == []
     assert draw_keyword_pairs([], 5, 1) == []
 
 
-def test_a_shared_keyword_that_no_text_holds_draws_no_pair(tmp_path: Path) -> None:
-    documents = gold(tmp_path, ("a", "", "nothing", ["web graph"]), ("b", "", "at all", ["web graph"]))
+def test_a_shared_keyword_missing_from_both_texts_draws_no_pair(tmp_path: Path) -> None:
+    documents = read_gold(tmp_path, ("a", "", "nothing", ["web graph"]), ("b", "", "at all", ["web graph"]))
     assert draw_keyword_pairs(documents, 5, 1) == []
 
 
-def test_the_background_leaves_out_what_has_a_gold_documents_title(tmp_path: Path) -> None:
-    documents = gold(tmp_path, ("a", "Web Graphs", "text", []))
-    path = write(
+def test_the_background_leaves_out_documents_with_the_title_of_a_gold_document(tmp_path: Path) -> None:
+    documents = read_gold(tmp_path, ("a", "Web Graphs", "text", []))
+    path = write_json_lines(
         tmp_path / "background.jsonl",
         {"id": "x", "title": "web graph", "text": "the same paper"},
         {"id": "y", "title": "Other graphs", "text": "another", "date": 2011},
         {"id": "z", "text": "untitled"},
     )
-    found = list(read_background([path], documents, LEMMAS))
-    assert [(document.id, document.date) for document in found] == [("y", "2011"), ("z", None)]
+    documents_read = list(read_background([path], documents, LEMMATIZER))
+    assert [(document.id, document.date) for document in documents_read] == [("y", "2011"), ("z", None)]
 
 
 @pytest.mark.parametrize("content", [b"{", b"[1]\n", b'"x"\n', b'{"title": "no id"}\n', b"\xff\xfe"])
-def test_what_is_not_json_lines_is_told_so(tmp_path: Path, content: bytes) -> None:
+def test_malformed_json_lines_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=r"cannot read .*broken\.jsonl"):
         list(read_json_lines(path))
 
 
-def test_a_missing_or_cut_off_file_is_told_so(tmp_path: Path) -> None:
+def test_a_missing_or_truncated_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot read"):
         list(read_json_lines(tmp_path / "missing.jsonl"))
-    whole = write(tmp_path / "whole.jsonl.gz", *({"id": n, "text": "x" * n} for n in range(200)))
-    (tmp_path / "cut.jsonl.gz").write_bytes(whole.read_bytes()[:-20])
+    complete = write_json_lines(tmp_path / "whole.jsonl.gz", *({"id": n, "text": "x" * n} for n in range(200)))
+    (tmp_path / "cut.jsonl.gz").write_bytes(complete.read_bytes()[:-20])
     with pytest.raises(BadInput, match="cannot read"):
         list(read_json_lines(tmp_path / "cut.jsonl.gz"))
 
 
-def test_empty_lines_do_not_count(tmp_path: Path) -> None:
+def test_empty_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "gaps.jsonl"
     path.write_text('\n{"id": 1}\n   \n{"id": 2}\n\n')
     assert [row["id"] for row in read_json_lines(path)] == [1, 2]

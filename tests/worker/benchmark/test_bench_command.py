@@ -1,0 +1,76 @@
+"""``phrasecom bench`` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer.cli.main import run
+
+ROW_FIELDS = {"name", "engine", "ours", "against", "ratio", "goal", "met", "p95", "repetitions"}
+TINY_BENCH = ("bench", "--quick", "--documents", "60")
+
+
+def select_rows(*names: str) -> list[str]:
+    return [part for name in names for part in ("--rows", name)]
+
+
+def run_bench(capsys: pytest.CaptureFixture[str], *more: str) -> Any:
+    assert run([*TINY_BENCH, "--json", *more]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_has_rows_machine_versions_and_corpus(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plot = tmp_path / "growth.svg"
+    results = run_bench(capsys, *select_rows("solve", "growth"), "--plot", str(plot))
+    assert {"rows", "machine", "versions", "corpus"} <= results.keys()
+    assert [(row["name"], row["engine"]) for row in results["rows"]] == [
+        ("solve", "embedded"),
+        ("growth", "embedded"),
+        ("growth", "elasticsearch"),
+    ]
+    for row in results["rows"]:
+        assert row.keys() >= ROW_FIELDS
+        measured = row["engine"] == "embedded"
+        assert (row["ours"] is not None) == (row["ratio"] is not None) == (row["met"] is not None) == measured
+        assert (row["repetitions"] > 0) == measured
+        assert row["note"]
+    assert results["corpus"]["documents"] == 60
+    assert results["machine"]["cores"] > 0
+    assert len(results["growth"]) == 3
+    assert plot.read_text().startswith("<svg")
+
+
+def test_figures_measured_in_other_processes_are_in_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    results = run_bench(capsys, *select_rows("patterns", "mining", "mining-memory"))
+    assert [row["name"] for row in results["rows"]] == ["patterns", "mining", "mining-memory"]
+    assert all(row["ours"] > 0 for row in results["rows"])
+
+
+def test_indexes_in_a_given_folder_are_kept_for_the_next_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from indexer.engines import open_engine
+
+    created = []
+    for _ in range(2):
+        run_bench(capsys, *select_rows("solve"), "--engine", str(tmp_path / "engine"))
+        with open_engine(str(tmp_path / "engine")) as engine:
+            created.append({name: engine.open_reader(name).info.created for name in engine.list_indexes()})
+    assert created[0] == created[1]
+    assert all(name.startswith("bench-") for name in created[0])
+
+
+def test_an_unknown_row_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*TINY_BENCH, "--rows", "warp"]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("phrasecom: ")
+    assert "growth" in message and message.count("\n") == 1
+
+
+def test_the_table_says_why_a_row_was_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*TINY_BENCH, *select_rows("indexing")]) == 0
+    assert "no elasticsearch was given" in capsys.readouterr().out

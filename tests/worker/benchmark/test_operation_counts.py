@@ -1,0 +1,140 @@
+"""Costs of a comparison that can be counted: requests, documents, edges, iterations and bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from elastic_transport import Urllib3HttpNode
+
+from indexer.documents import PAIR_SEPARATOR
+from indexer.engines.base import Engine
+from tests.support.corpora.bench_corpus import INDEX
+from worker.access import Caller
+from worker.benchmark.environment import compare_to_json
+from worker.benchmark.workload import DocumentPair, split_into_sets
+from worker.comparer import Comparer
+from worker.explain.neighbourhood import PRESELECTION_FACTOR
+from worker.explain.side import Side
+from worker.explain.spec import DEFAULT_NEIGHBOURS
+from worker.explain.text.partial_match import SideText
+from worker.jobs.config import WorkConfig
+from worker.jobs.payloads import ComparisonRequest
+from worker.service.container import ServiceContainer
+from worker.service.gateway import JobGateway
+
+ANYBODY = Caller("anybody")
+DOCUMENT_BYTES = 20_000
+"""Of a side: its text, tokens, phrases and salient phrases."""
+NEIGHBOUR_BYTES = 1_200
+"""Its degree, its title, and the weights of its phrases."""
+PHRASE_BYTES = 300
+"""A clause of the search."""
+
+
+@pytest.fixture
+def transferred(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Bytes sent to and received from Elasticsearch."""
+    byte_counts = {"sent": 0, "received": 0}
+    original = Urllib3HttpNode.perform_request
+
+    def perform_and_count(
+        node: Urllib3HttpNode, method: str, target: str, body: bytes | None = None, **more: Any
+    ) -> Any:
+        answer = original(node, method, target, body, **more)
+        byte_counts["sent"] += len(body or b"")
+        byte_counts["received"] += len(answer[1])
+        return answer
+
+    monkeypatch.setattr(Urllib3HttpNode, "perform_request", perform_and_count)
+    return byte_counts
+
+
+def test_a_cold_pair_costs_two_requests(generated_engine: Engine, pairs: list[DocumentPair]) -> None:
+    comparer = Comparer(generated_engine)
+    comparer.compare(pairs[0].build_spec(comparer, INDEX))
+    for pair in pairs:
+        before = generated_engine.request_count
+        compare_to_json(comparer, pair.build_spec(comparer, INDEX))
+        assert generated_engine.request_count - before == 2
+
+
+def test_a_page_costs_two_requests_however_many_hits_it_has(
+    generated_engine: Engine, pairs: list[DocumentPair]
+) -> None:
+    comparer = Comparer(generated_engine)
+    comparer.compare(pairs[0].build_spec(comparer, INDEX))
+    before = generated_engine.request_count
+    answers = list(comparer.explain([pair.build_spec(comparer, INDEX) for pair in pairs]))
+    assert len(answers) == len(pairs)
+    assert generated_engine.request_count - before == 2
+
+
+def test_a_cached_answer_costs_no_request(generated_engine: Engine, pairs: list[DocumentPair]) -> None:
+    gateway = JobGateway(
+        ServiceContainer(WorkConfig(engine=generated_engine.address, redis_url=""), engine=generated_engine)
+    )
+    try:
+        request = ComparisonRequest(INDEX, Side.from_id(pairs[0].a), Side.from_id(pairs[0].b))
+        first = gateway.wait(gateway.submit_comparison(request, ANYBODY), ANYBODY, 30).answer
+        before = generated_engine.request_count
+        again = gateway.submit_comparison(request, ANYBODY)
+        cached = gateway.get(again.id, ANYBODY, just_submitted=True).answer
+        assert first is not None and cached is not None
+        assert cached.stored.body == first.stored.body
+        assert generated_engine.request_count == before
+    finally:
+        gateway.answers.forget(again.id)
+
+
+@pytest.mark.parametrize(("preset", "steps"), [("default", 0), ("paper", 50)])
+def test_the_solved_graph_is_small_and_takes_few_iterations(
+    generated_engine: Engine, pairs: list[DocumentPair], preset: str, steps: int
+) -> None:
+    comparer = Comparer(generated_engine)
+    for pair in pairs:
+        spec = comparer.make_spec(INDEX, Side.from_id(pair.a), Side.from_id(pair.b), preset=preset)
+        stats = comparer.compare(spec).stats
+        assert 0 < stats.phrases <= 60
+        assert stats.documents <= DEFAULT_NEIGHBOURS[preset] + 2
+        assert stats.edges <= stats.phrases * stats.documents
+        assert stats.iterations <= steps
+
+
+def test_a_comparison_transfers_no_more_bytes_than_its_neighbourhood_needs(
+    generated_elasticsearch_engine: Engine, pairs: list[DocumentPair], transferred: dict[str, int]
+) -> None:
+    comparer = Comparer(generated_elasticsearch_engine)
+    comparer.compare(pairs[0].build_spec(comparer, INDEX))
+    for pair in pairs:
+        transferred.update(sent=0, received=0)
+        stats = comparer.compare(pair.build_spec(comparer, INDEX)).stats
+        returned = min(PRESELECTION_FACTOR * DEFAULT_NEIGHBOURS["default"], stats.reached) + 2
+        assert transferred["sent"] <= 2_000 + PHRASE_BYTES * stats.phrases
+        assert transferred["received"] <= 2 * DOCUMENT_BYTES + NEIGHBOUR_BYTES * returned
+
+
+def test_the_neighbourhood_is_cut_to_the_option_neighbours(generated_engine: Engine, pairs: list[DocumentPair]) -> None:
+    comparer = Comparer(generated_engine)
+    for pair in pairs:
+        spec = comparer.make_spec(INDEX, Side.from_id(pair.a), Side.from_id(pair.b), options={"neighbours": 5})
+        assert comparer.compare(spec).stats.documents <= 7
+
+
+def test_occurrences_are_counted_only_of_listed_phrases(
+    generated_embedded_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    perform_and_count: set[str] = set()
+    original = SideText._count_occurrences
+
+    def count_and_record(side_text: SideText, phrase: str) -> int:
+        perform_and_count.add(phrase)
+        return original(side_text, phrase)
+
+    monkeypatch.setattr(SideText, "_count_occurrences", count_and_record)
+    comparer = Comparer(generated_embedded_engine)
+    ids = [document.document.id for document in generated_embedded_engine.open_reader(INDEX).scan()]
+    answer = comparer.compare(comparer.make_spec(INDEX, *split_into_sets(ids, 100)))
+    listed = {entry.phrase for entry in (*answer.common, *answer.distinct_a, *answer.distinct_b)}
+    assert {phrase for phrase in perform_and_count if PAIR_SEPARATOR not in phrase} <= listed
+    assert 0 < len(listed) < answer.stats.phrases
