@@ -30,8 +30,8 @@ def compare_command(
     date:2011-03-11..2011-03-14), query:..., text:... or file:...
     """
     from indexer.settings import load_settings
-    from worker import Comparer, compare
     from worker.answer import render
+    from worker.comparer import Comparer, compare
     from worker.explain.resolver import SideLimits
 
     if as_json and markdown:

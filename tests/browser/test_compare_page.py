@@ -62,7 +62,7 @@ def test_an_implied_phrase_names_the_documents_that_connect_it(page: Page, impli
     page.click(f".column.common .phrase.implied[data-phrase='{entry['phrase']}']")
     bridges = page.wait_for_texts(".bridges li")
     assert entry["via"][0]["title"] in bridges[0] and "%" in bridges[0]
-    assert "does not say it" in page.get_texts(".evidence")[0]
+    assert "does not contain it" in page.get_texts(".evidence")[0]
 
 
 def test_sorting_and_filtering_change_the_lists_and_the_address(page: Page) -> None:

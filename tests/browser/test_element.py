@@ -121,7 +121,7 @@ def test_each_state_is_shown_and_announced(page: Page, site: Site) -> None:
     COMPARISON_GATE.open()
     page.wait_until_settled()
     assert page.count_elements("why-this-result >> [aria-live=polite]") == page.count_elements("why-this-result")
-    assert "The reasons are there." in page.get_texts("why-this-result >> [aria-live=polite]")
+    assert "Reasons loaded." in page.get_texts("why-this-result >> [aria-live=polite]")
 
 
 def test_an_error_is_shown_and_the_request_can_be_retried(page: Page, site: Site) -> None:
@@ -161,7 +161,7 @@ def test_a_hit_that_is_not_in_the_index_leaves_the_others_their_reasons(
     )
     page.wait_until_settled()
     assert page.run("return deep('why-this-result').map((one) => one.state)") == ["ready", "empty", "ready"]
-    assert "not known here yet" in page.get_texts("why-this-result[hit=new-today] >> [part=empty]")[0]
+    assert "not indexed yet" in page.get_texts("why-this-result[hit=new-today] >> [part=empty]")[0]
     assert site.count_requests("POST", "/v1/explanations") == 1
 
 

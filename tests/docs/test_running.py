@@ -91,7 +91,7 @@ def test_the_pages_run_as_they_are_written(clone: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + logs(clone)
     assert '"distinct_a"' in done.stdout and '"why"' in done.stdout and '"status":"ok"' in done.stdout
     assert "FAIL" not in done.stdout and "Traceback" not in logs(clone)
-    assert not list((clone / "home").rglob("*")), "nothing is left in the home of whoever runs it"
+    assert not list((clone / "home").rglob("*")), "nothing is left in the home folder"
     told = (clone / "run" / "metrics.txt").read_text()
     assert 'phrasecom_up{part="worker"} 1.0' in told
     waited = re.search(r"^phrasecom_worker_elasticsearch_seconds_count (\S+)", told, re.MULTILINE)

@@ -1,4 +1,4 @@
-/* Requests to the API: JSON in, JSON out, and errors that say what happened. */
+/* Requests to the API: JSON in, JSON out, readable errors. */
 
 const KEY_NAME = "phrasecom-key";
 
@@ -62,7 +62,7 @@ export async function sendRequest(method, path, { body, prefer, signal } = {}) {
 }
 
 function makeRequestError(status, problem) {
-  const detail = problem?.detail || `The server answered ${status}.`;
+  const detail = problem?.detail || `The server responded with status ${status}.`;
   const leads = { 429: "Too many requests at the moment. ", 500: "Something went wrong on the server: ", 503: "The service is not available: " };
   return new RequestError((leads[status] || "") + detail, { status, code: problem?.code });
 }

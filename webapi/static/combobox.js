@@ -1,4 +1,4 @@
-/* A text field with suggestions below it; arrows choose, Enter takes, Escape closes. */
+/* A text field with suggestions: arrow keys move, Enter selects, Escape closes. */
 
 import { make } from "./dom.js";
 

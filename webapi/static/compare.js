@@ -1,4 +1,4 @@
-/* The compare page: address in, comparison out; every change goes back into the address. */
+/* The compare page: reads its state from the address, shows the comparison, and writes every change back. */
 
 import { leaveComparison, listIndexes, requestComparison } from "./api.js";
 import { formatSideTitle, readView, splitSearch, writeView } from "./compare-address.js";
@@ -11,7 +11,7 @@ import { SideTexts } from "./side-texts.js";
 import { makeSuggestions } from "./suggested-comparisons.js";
 
 const CAP = 30;
-const LEAD = "Two documents, two periods, a pasted text against the index: what both speak of, and what sets each apart.";
+const LEAD = "Compare two documents, two periods, or a pasted text with documents: what both are about, and what sets each apart.";
 
 let view = readView();
 let fields = null;
@@ -99,8 +99,8 @@ function showProgress() {
   stop.addEventListener("click", () => {
     running.abort();
     if (id) leaveComparison(id);
-    const again = make("button", { type: "button", class: "button", onclick: loadPage }, "Ask again");
-    byId("state").replaceChildren(make("div", { class: "notice" }, make("p", {}, "Stopped. The address keeps the question."), again));
+    const again = make("button", { type: "button", class: "button", onclick: loadPage }, "Compare again");
+    byId("state").replaceChildren(make("div", { class: "notice" }, make("p", {}, "Stopped. The address still contains the comparison."), again));
     byId("asking").open = true;
   });
   byId("state").replaceChildren(box);
@@ -178,7 +178,7 @@ function redrawColumns(change) {
 function showStats(answer) {
   const { stats } = answer;
   const ms = Object.values(stats.ms).reduce((sum, one) => sum + one, 0);
-  const said = `${formatCount(stats.phrases, "phrase")} and ${formatCount(stats.documents, "document")} of the neighbourhood, ${formatCount(stats.edges, "edge")}, ${Math.round(ms)} ms, method ${answer.method}, parameters ${answer.preset}.`;
+  const said = `${formatCount(stats.phrases, "phrase")} and ${formatCount(stats.documents, "document")} in the neighbourhood, ${formatCount(stats.edges, "edge")}, ${Math.round(ms)} ms, method ${answer.method}, parameters ${answer.preset}.`;
   byId("stats").replaceChildren(said, ...stats.notes.map((note) => make("span", {}, ` Note: ${note}.`)));
 }
 

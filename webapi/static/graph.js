@@ -1,6 +1,6 @@
 /* The neighbourhood: phrases in three columns, the two sides between them, third documents below.
 
-   Only the edges of the node that is pointed at or chosen are drawn strong: with all of them nothing can be read. */
+   Only the edges of the hovered or selected node are emphasized: all edges together are unreadable. */
 
 import { make } from "./dom.js";
 
@@ -37,7 +37,7 @@ export class NeighbourhoodGraph {
     this.edges = graph.edges.filter((edge) => this.nodes.has(edge.phrase) && this.nodes.has(edge.document));
     this.height = this.#layOut();
     this.said = make("p", { class: "said", "aria-live": "polite" });
-    this.node = make("div", {}, make("div", { class: "canvas" }, this.#draw()), this.said, make("p", { class: "muted keys" }, "Click a phrase or a document to see what it is connected to; with the keyboard, the arrow keys move, Enter chooses."));
+    this.node = make("div", {}, make("div", { class: "canvas" }, this.#draw()), this.said, make("p", { class: "muted keys" }, "Click a phrase or a document to see its connections. With the keyboard, move with the arrow keys and press Enter to select."));
     this.#highlightNode(null);
   }
 

@@ -6,7 +6,7 @@ import { byId, make, showToast } from "./dom.js";
 import { makePattern, markSnippet, separateEvidence } from "./mark-phrases.js";
 
 const MAX_ROWS = 8;
-const SIGNS = { shared: ["=", "both say it"], implied: ["≈", "only one says it; the documents below connect it to the other"] };
+const SIGNS = { shared: ["=", "both contain it"], implied: ["≈", "only one contains it; the documents below connect it to the other"] };
 const SORTS = {
   rank: () => 0,
   name: (one, other) => one.display.localeCompare(other.display),
@@ -60,8 +60,8 @@ export class PhraseColumns {
   }
 
   #describeEmpty(list) {
-    if (list === "common" && this.view.show !== "all") return `No ${this.view.show} phrase.`;
-    return list === "common" ? "They share nothing that stands out." : "Nothing sets it apart.";
+    if (list === "common" && this.view.show !== "all") return `No ${this.view.show} phrases.`;
+    return list === "common" ? "No notable shared phrases." : "No distinct phrases.";
   }
 
   #isChosen(list, entry) {
@@ -89,7 +89,7 @@ export class PhraseColumns {
     const found = makePattern(entry);
     box.append(make("p", { class: "muted" }, said[0].toUpperCase() + said.slice(1), "."));
     const also = (entry.also || []).filter((other) => !isSamePhrase(entry.display, other));
-    if (also.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also "), also.join(", ").replaceAll("@@", " + ")));
+    if (also.length) box.append(make("p", { dir: "auto" }, make("span", { class: "muted" }, "Also: "), also.join(", ").replaceAll("@@", " + ")));
     for (const place of separateEvidence(entry.evidence)) {
       const from = this.answer[place.side].ids.length > 1 ? make("code", {}, place.id) : null;
       box.append(make("blockquote", { dir: "auto" }, make("span", { class: `badge ${place.side}` }, place.side.toUpperCase()), ...markSnippet(place.snippet, found), from ?? ""));
@@ -104,13 +104,13 @@ export class PhraseColumns {
     const lacking = entry.a.count ? "B" : "A";
     const rows = (entry.via || []).map((bridge) =>
       make("li", { dir: "auto" }, make("strong", {}, bridge.title || bridge.id), " ", make("span", { class: "share" }, percent(bridge.share)),
-        bridge.phrases.length ? make("span", { class: "muted" }, ` by ${bridge.phrases.join(", ").replaceAll("@@", " + ")}`) : ""));
-    const rest = [["the side that says it", entry.own], ["shared words", entry.partial], ["other documents", entry.rest]]
+        bridge.phrases.length ? make("span", { class: "muted" }, ` via ${bridge.phrases.join(", ").replaceAll("@@", " + ")}`) : ""));
+    const rest = [["the side that contains it", entry.own], ["shared words", entry.partial], ["other documents", entry.rest]]
       .filter(([, share]) => share > 0.005).map(([name, share]) => `${name} ${percent(share)}`);
     return [
-      make("p", {}, `${lacking} does not say it. What connects it to ${lacking}:`),
+      make("p", {}, `${lacking} does not contain it. Connected to ${lacking} through:`),
       rows.length ? make("ol", { class: "bridges" }, ...rows) : make("p", { class: "muted" }, "no single document stands out"),
-      rest.length ? make("p", { class: "muted" }, `Besides: ${rest.join(", ")}.`) : "",
+      rest.length ? make("p", { class: "muted" }, `Other shares: ${rest.join(", ")}.`) : "",
     ];
   }
 
@@ -127,7 +127,7 @@ export class PhraseColumns {
       await postJson(path, { phrases: [{ phrase: entry.phrase, useful, list }] });
       this.said.set(key, useful);
       this.draw(this.view);
-      showToast("Thank you.");
+      showToast("Feedback saved.");
     } catch (error) {
       showToast(error.message);
     }
@@ -143,13 +143,13 @@ function isSamePhrase(display, other) {
   return words.length === lemmas.length && words.every((word, n) => word.slice(0, 3) === lemmas[n].slice(0, 3));
 }
 
-/** How often each side says it. */
+/** Make the counts of a phrase on each side. */
 function makeCounts(list, entry) {
   const parts = SIDES[list].map((side) => make("span", { class: side, title: `times in ${side.toUpperCase()}` }, `${entry[side].count}×`));
   return make("span", { class: "counts" }, ...parts);
 }
 
-/** How relevant it is to each side. */
+/** Make bars for its relevance to each side. */
 function makeBars(list, entry, top) {
   const bar = (side) => {
     const made = make("span", { class: `bar ${side}` });
@@ -157,5 +157,5 @@ function makeBars(list, entry, top) {
     return made;
   };
   const said = SIDES[list].map((side) => `${entry[side].relevance.toFixed(1)} to ${side.toUpperCase()}`).join(", ");
-  return make("span", { class: "bars", "aria-hidden": "true", title: `relevance ${said} (1.0: like an average phrase of it)` }, ...SIDES[list].map(bar));
+  return make("span", { class: "bars", "aria-hidden": "true", title: `relevance ${said} (1.0: average salient phrase)` }, ...SIDES[list].map(bar));
 }

@@ -1,4 +1,4 @@
-/* One result: title, snippet, which words matched, and why it is there. */
+/* One result: title, snippet, matched words and reasons. */
 
 import { make, toSafeUrl } from "./dom.js";
 import { makePattern } from "./mark-phrases.js";
@@ -70,10 +70,10 @@ function makeMatchedWords(words, hit) {
     return make("span", { class: found ? "word yes" : "word no", dir: "auto" },
       make("span", { "aria-hidden": "true" }, found ? "✓ " : "✗ "), word, make("span", { class: "hide" }, ` ${said}`));
   });
-  return make("p", { class: "matched" }, make("span", { class: "label" }, "Your words"), ...signs);
+  return make("p", { class: "matched" }, make("span", { class: "label" }, "Query words"), ...signs);
 }
 
-// The index does not have it, or the service could not compute anything. A list that failed says so itself.
+// It is not in the index, or the service could compute nothing. A list that failed shows its own error.
 function hasNoReasons({ why }) {
   return Boolean(why.detail) && Object.keys(why.href || {}).length === 0;
 }
@@ -87,7 +87,7 @@ function makeReasons(page, position, texts) {
   const out = [];
   const { why } = hit;
   if (state.why === "document" && state.doc && state.doc !== hit.id) {
-    out.push(make("why-this-result", { ...common, document: state.doc, lists: "common", "label-common": "Shares with it" }));
+    out.push(make("why-this-result", { ...common, document: state.doc, lists: "common", "label-common": "Shared" }));
   } else if (state.why === "page" && others) {
     out.push(make("why-this-result", { ...common, page: true, lists: "common" }));
   } else if ((state.q || "").trim() && state.why !== "document") {
@@ -108,21 +108,21 @@ function makeActions(page, position) {
   const above = page.hits[position - 1];
   const title = hit.title || hit.id;
   const bar = make("p", { class: "actions" });
-  if (hasNoReasons(hit)) return bar; // nothing is known of it to compare
+  if (hasNoReasons(hit)) return bar; // there is nothing to compare it by
   if (above && !hasNoReasons(above)) bar.append(makeWhyLowerButton(page, hit, above));
   const inTray = page.inTray(hit.id);
   bar.append(
     make("button", { type: "button", class: "plain", "aria-pressed": String(inTray), "data-tray": hit.id,
       "aria-label": `${inTray ? "In the tray" : "Compare"}: ${title}`, onclick: () => page.actions.tray(hit) }, inTray ? "In the tray" : "Compare"),
-    make("button", { type: "button", class: "plain", "aria-label": `Explain others by this: ${title}`,
+    make("button", { type: "button", class: "plain", "aria-label": `Compare others with this: ${title}`,
       "aria-pressed": String(page.state.why === "document" && page.state.doc === hit.id), onclick: () => page.actions.explain(hit) },
-    "Explain others by this"),
+    "Compare others with this"),
   );
   return bar;
 }
 
 function makeWhyLowerButton(page, hit, above) {
-  const button = make("button", { type: "button", class: "plain", "aria-expanded": "false" }, "Why lower than the one above?");
+  const button = make("button", { type: "button", class: "plain", "aria-expanded": "false" }, "Why lower than the result above?");
   button.addEventListener("click", () => {
     const bar = button.parentElement;
     const open = bar.nextElementSibling;

@@ -1,4 +1,4 @@
-/* The search page: address in, results with their reasons out. */
+/* The search page: reads its state from the address and shows results with reasons. */
 
 import { listIndexes, searchIndex, suggestPhrases } from "./api.js";
 import { attachCombobox } from "./combobox.js";
@@ -56,7 +56,7 @@ function showIndexList(indexes) {
   const items = indexes.map((index) =>
     make("li", {}, make("a", { href: `/?${new URLSearchParams({ index: index.name })}` }, index.name),
       make("small", {}, `${formatCount(index.documents, "document")}, ${formatCount(index.phrases, "phrase")}`)));
-  const none = make("div", {}, make("p", {}, "There is no index yet. Make one from a file or a folder:"), make("pre", {}, make("code", {}, "phrasecom index PATH --index NAME")));
+  const none = make("div", {}, make("p", {}, "There is no index yet. Build one from a file or a folder:"), make("pre", {}, make("code", {}, "phrasecom index PATH --index NAME")));
   const choice = make("div", {}, make("p", {}, "Choose an index."), make("ul", { class: "cards" }, ...items));
   showWelcome(indexes.length ? "What do you want to search?" : "Nothing to search yet", indexes.length ? choice : none);
 }
@@ -118,7 +118,7 @@ function drawResults(response, description) {
   const page = { state, hits, actions: { tray: toggleHitInTray, explain: explainByHit }, inTray: (id) => isInTray(state.index, id) };
   byId("trouble").replaceChildren();
   byId("count").replaceChildren(make("strong", {}, formatCount(total.value, "result")), ` in ${response.took} ms`);
-  byId("against").replaceChildren(make("legend", {}, "Explain by"), ...makeAgainstChoices(hits));
+  byId("against").replaceChildren(make("legend", {}, "Compare with"), ...makeAgainstChoices(hits));
   byId("results").start = state.from + 1;
   byId("results").replaceChildren(...hits.map((_, position) => makeResult(page, position)));
   if (!hits.length) byId("trouble").replaceChildren(makeEmptyNotice());
@@ -128,14 +128,14 @@ function drawResults(response, description) {
 
 function makeEmptyNotice() {
   const set = Object.keys(state.facets).length || state.since || state.until;
-  const advice = set ? "Try fewer filters." : "Try fewer or other words; suggestions appear while you type.";
+  const advice = set ? "Try fewer filters." : "Try fewer or different words; suggestions appear as you type.";
   return make("div", { class: "notice" }, make("p", {}, make("strong", {}, "Nothing found. "), advice));
 }
 
 function makeAgainstChoices(hits) {
   const chosen = hits.find((hit) => hit.id === state.doc);
   const named = state.doc ? `“${chosen?.title || state.doc}”` : null;
-  const offers = [["query", "the search"], ["page", "the rest of the page"], ...(named ? [["document", named]] : [])];
+  const offers = [["query", "the query"], ["page", "the rest of the page"], ...(named ? [["document", named]] : [])];
   return offers.map(([value, label]) => {
     const input = make("input", { type: "radio", name: "why", value });
     input.checked = state.why === value;
@@ -189,7 +189,7 @@ async function showLandingPage(info) {
   const size = info ? `${formatCount(info.documents, "document")}, ${formatCount(info.phrases, "phrase")}` : "";
   const tries = make("p", { class: "tries" });
   const all = make("a", { href: writeAddress({ ...state, q: "" }) }, "See all documents");
-  showWelcome("Search, and see why each result is there.", make("p", { class: "muted" }, size), tries, make("p", {}, all), makeLegend());
+  showWelcome("Search, and see the reasons for each result.", make("p", { class: "muted" }, size), tries, make("p", {}, all), makeLegend());
   byId("q").focus();
   const phrases = await samplePhrases(state.index, 6);
   const links = phrases.map((one) => make("a", { class: "try", href: writeAddress({ ...state, q: one.display }), dir: "auto" }, one.display));
@@ -197,9 +197,9 @@ async function showLandingPage(info) {
 }
 
 const MARKS = [
-  ["shared", "=", "Shared", "Both say it: the result and your search, or two documents."],
-  ["implied", "≈", "Implied", "Only one says it; documents near both connect it to the other."],
-  ["distinct", "+", "Distinct", "What sets a result apart from the rest."],
+  ["shared", "=", "Shared", "Both contain it: the result and your query, or two documents."],
+  ["implied", "≈", "Implied", "Only one contains it; related documents connect it to the other."],
+  ["distinct", "+", "Distinct", "It sets a result apart from the rest."],
 ];
 
 function makeLegend() {

@@ -32,7 +32,7 @@ export class SideField {
     this.initial = side ? { ...side } : {};
     this.form = side ? Object.keys(side)[0] : "id";
     this.area = make("div", { class: "side-input" });
-    this.select = make("select", { "aria-label": `What ${letter} is`, onchange: () => this.showForm(this.select.value) },
+    this.select = make("select", { "aria-label": `Type of ${letter}`, onchange: () => this.showForm(this.select.value) },
       ...FORMS.map(([value, label]) => make("option", { value }, label)));
     const legend = make("legend", {}, make("span", { class: `badge ${letter.toLowerCase()}` }, letter));
     this.node = make("fieldset", { class: "side" }, legend, this.select, this.area);
@@ -65,7 +65,7 @@ export class SideField {
   }
 
   #makeIdsInput() {
-    const area = make("textarea", { rows: "3", placeholder: "One id a line", "aria-label": `Documents ${this.letter}` });
+    const area = make("textarea", { rows: "3", placeholder: "One id per line", "aria-label": `Documents ${this.letter}` });
     area.value = (this.initial.ids || []).join("\n");
     this.read = () => {
       const ids = [...new Set(area.value.split("\n").map((line) => line.trim()).filter(Boolean))];
@@ -76,7 +76,7 @@ export class SideField {
 
   #makeSearchInput() {
     const now = splitSearch(this.initial.search);
-    const words = make("input", { placeholder: "Words (may stay empty)", "aria-label": `Words of ${this.letter}`, value: now.words });
+    const words = make("input", { placeholder: "Words (optional)", "aria-label": `Words of ${this.letter}`, value: now.words });
     const since = make("input", { type: "date", "aria-label": `${this.letter} from`, value: now.since });
     const until = make("input", { type: "date", "aria-label": `${this.letter} to`, value: now.until });
     const facet = make("select", { "aria-label": `Facet of ${this.letter}` }, make("option", { value: "" }, "any facet"));
@@ -97,7 +97,7 @@ export class SideField {
   }
 
   #makeQueryInput() {
-    const input = make("input", { placeholder: "Words of a search", "aria-label": `Query ${this.letter}`, value: this.initial.query || "" });
+    const input = make("input", { placeholder: "Query words", "aria-label": `Query ${this.letter}`, value: this.initial.query || "" });
     this.read = () => (input.value.trim() ? { query: input.value.trim() } : null);
     return [input];
   }

@@ -1,4 +1,4 @@
-/* The compare tray: documents put aside, kept for this tab. */
+/* The compare tray: documents selected for comparison, stored for this tab. */
 
 import { byId, make } from "./dom.js";
 

@@ -1,4 +1,4 @@
-/* <why-this-result>: says why a hit is among the results. One file, nothing else needed; see docs/element.md.
+/* <why-this-result>: shows why a hit is among the results. One file without dependencies; see docs/element.md.
 
    <why-this-result endpoint="https://why.example" index="papers" hit="doc-1" query="web graph"></why-this-result> */
 (() => {
@@ -11,24 +11,24 @@
   const LISTS = ["common", "distinct_a", "distinct_b"];
   const KINDS = {
     shared: ["=", "in both"],
-    implied: ["≈", "implied: only one of them says it, related documents connect it to the other"],
+    implied: ["≈", "implied: only one contains it, related documents connect it to the other"],
     here: ["+", "only here"],
     there: ["−", "only there"],
   };
   const WORDS = {
     title: "Why this result",
-    waiting: "Looking for the reasons …",
+    waiting: "Loading reasons …",
     first: "This is the first result.",
-    nothing: "nothing in particular",
-    unknown: "not known here yet",
+    nothing: "nothing notable",
+    unknown: "not indexed yet",
     again: "Try again",
     compare: "Compare side by side",
     close: "Close",
-    provisional: "first guess, being checked",
-    query: { common: "Shares with the search", distinct_a: "Also about" },
-    document: { common: "Shares with it", distinct_a: "Only here", distinct_b: "Only there" },
-    page: { common: "Like the rest of the page", distinct_a: "Sets it apart" },
-    above: { distinct_b: "Only the one above", distinct_a: "Only this one", common: "Both" },
+    provisional: "provisional",
+    query: { common: "Shared with the query", distinct_a: "Also about" },
+    document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
+    page: { common: "Shared with the page", distinct_a: "Sets it apart" },
+    above: { distinct_b: "Only the result above", distinct_a: "Only this result", common: "Both" },
   };
 
   const STYLE = `
@@ -93,7 +93,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     return [sheet];
   }
 
-  /** An element; strings become text, and text only. */
+  /** Make an element; strings become text, never markup. */
   function make(tag, props = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(props)) {
@@ -127,7 +127,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     return all.length ? new RegExp(`(?<!${LETTER})(?:${all.join("|")})(?!${LETTER})`, "giu") : /(?!)/g;
   }
 
-  /** The text with what the pattern finds in <mark>, as nodes. */
+  /** Return the text as nodes, with matches of the pattern in <mark>. */
   function marked(text, found) {
     const out = [];
     let at = 0;
@@ -138,7 +138,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     return [...out, text.slice(at)];
   }
 
-  /** Places whose snippets would not show the same words again. */
+  /** Return the places without those whose snippets overlap an earlier one. */
   const apart = (places) =>
     places.filter((one, at) => !places.slice(0, at).some((other) =>
       ["side", "id", "field"].every((name) => one[name] === other[name]) && Math.abs(one.start - other.start) < 80));
@@ -161,7 +161,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     else CSS.highlights.delete("why-phrase");
   }
 
-  // ---- asking: one request for all elements that ask the same --------------------------------
+  // ---- requests: one for all elements with the same question -------------------------------
 
   class Trouble extends Error {
     constructor(message, code, status) {
@@ -183,11 +183,11 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       try {
         body = await response.json();
       } catch {
-        /* said below */
+        /* handled below */
       }
       if (response.ok && body) return [body, pause];
       if ((response.status !== 429 && response.status !== 503) || tries > 2) {
-        const said = body?.detail || `The server answered ${response.status}.`;
+        const said = body?.detail || `The server responded with status ${response.status}.`;
         throw new Trouble(response.status === 429 ? `Too many requests. ${said}` : said, body?.code, response.status);
       }
       await sleep(1000 * Math.min(pause, 10));
@@ -217,7 +217,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           [reply, pause] = await call(`${address}/${reply.id}`, {});
         } catch (error) {
           if ((error.status !== 409 && error.status !== 410) || (asked += 1) > 2) throw error;
-          [reply, pause] = await call(address, post); // somebody else left the job, or it is too old
+          [reply, pause] = await call(address, post); // the job was cancelled or has expired
         }
       }
       for (const one of open) one._take({ no_evidence: { detail: WORDS.unknown } }, 1); // not in the index, or not yet
@@ -299,7 +299,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     get documentId() {
       return this.getAttribute("document") || "";
     }
-    // Frameworks set a property where there is one, and an attribute only where there is none.
+    // Frameworks set a property if it exists, otherwise an attribute.
     set endpoint(value) {
       reflect(this, "endpoint", value);
     }
@@ -326,7 +326,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     get state() {
       return this.getAttribute("state");
     }
-    /** The answer, once there is one. Setting it shows it without asking anybody. */
+    /** The answer, if there is one. Setting it shows it without a request. */
     get comparison() {
       return this.#comparison;
     }
@@ -334,7 +334,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       this.#given = true;
       this._take(value, 1);
     }
-    /** Lists to show until the answer is there: {common: […], distinct_a: […]}. */
+    /** Lists to show until the answer arrives: {common: […], distinct_a: […]}. */
     set provisional(lists) {
       this.#rough = lists;
       if (this.state !== "ready") this.#render();
@@ -352,7 +352,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       else this.#ask();
     }
 
-    /** Ask again, after an error or when the index has changed. */
+    /** Send the request again, after an error or a change of the index. */
     refresh() {
       this.#asked = "";
       this.#given = false;
@@ -380,7 +380,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const filled = comparison && this.#lists().some(([, entries]) => entries.length);
       this.#become(filled ? "ready" : "empty");
       if (together > 1 && !document.querySelector(`${NAME}[announced]`)) this.setAttribute("announced", "");
-      if (this.hasAttribute("announced")) this.#live.textContent = "The reasons are there.";
+      if (this.hasAttribute("announced")) this.#live.textContent = "Reasons loaded.";
     }
 
     _fail(error) {
@@ -474,7 +474,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       );
     }
 
-    /** Choose a phrase: show its evidence, highlight it in the texts. Null chooses none. */
+    /** Select a phrase: show its evidence and highlight it in the texts. Null deselects. */
     select(phrase, list = null) {
       const names = list ? [list] : LISTS;
       this.#chosen = null;
@@ -485,7 +485,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       this.#render();
       const entry = this.#chosen?.[1];
       highlight(this.#texts(), entry ? pattern(entry) : null);
-      this.#live.textContent = entry ? `${entry.display}: ${(entry.evidence || []).length} places` : "";
+      this.#live.textContent = entry ? `${entry.display}: ${(entry.evidence || []).length} passages` : "";
       const detail = { phrase: entry?.phrase ?? null, list: this.#chosen?.[0] ?? null, entry: entry ?? null, comparison: this.#comparison };
       this.dispatchEvent(new CustomEvent("why-select", { bubbles: true, composed: true, detail }));
     }
@@ -501,7 +501,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const box = make("div", { class: `evidence ${kind}`, part: "evidence" });
       box.append(make("p", { class: "kind", part: "kind", dir: "auto" }, make("strong", {}, entry.display), ` · ${KINDS[kind][1]}`));
       const found = pattern(entry);
-      const sides = { a: "here", b: this.against === "query" ? "search" : "there" };
+      const sides = { a: "here", b: this.against === "query" ? "query" : "there" };
       for (const place of apart(entry.evidence || [])) {
         box.append(make("blockquote", { part: "snippet", dir: "auto" }, make("b", {}, sides[place.side]), ...marked(place.snippet, found)));
       }
@@ -509,7 +509,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         const bridges = entry.via.map((bridge) =>
           make("li", { part: "bridge", dir: "auto" }, bridge.title || bridge.id,
             make("span", { class: "share", part: "share" }, ` ${Math.round(100 * bridge.share)}\u00a0%`),
-            bridge.phrases.length ? ` by ${bridge.phrases.join(", ").replaceAll("@@", " + ")}` : ""),
+            bridge.phrases.length ? ` via ${bridge.phrases.join(", ").replaceAll("@@", " + ")}` : ""),
         );
         box.append(make("p", {}, "Connected through"), make("ul", { class: "via", part: "bridges" }, ...bridges));
       }

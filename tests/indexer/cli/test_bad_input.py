@@ -145,7 +145,7 @@ def test_a_bad_side_or_method_is_reported_in_one_line(phrasecom: RunCommand, ind
         ("ids:", "bees-000"): "a set needs at least one id; write ids:ID,ID",
         ("file:gone.txt", "bees-000"): "gone.txt",
         ("file:picture", "bees-000"): "not valid UTF-8; name a text file",
-        ("search:zzz", "bees-000"): "selects no document; widen it",
+        ("search:zzz", "bees-000"): "matches no document; use fewer words or filters",
         ("search:date:x", "bees-000"): "cannot read the date 'x'; write date:2011-03-11",
         ("bees-000", "bees-003", "--method", "best"): "no method named 'best'; use one of",
         ("bees-000", "bees-003", "--set", "lambda"): "'lambda' is not NAME=VALUE, such as lambda=0.1",
@@ -254,7 +254,7 @@ def test_an_index_of_another_format_is_reported_and_can_be_rebuilt_or_deleted(
     info.write_text(info.read_text().replace('"format":1', '"format":99'))
     message = require_one_line(phrasecom("search", "x", "--index", index)[2])
     assert "has format 99, this version reads 1; rebuild it with: phrasecom index PATH --index made-up" in message
-    assert phrasecom("delete", "--all", "--index", index) == (0, "index made-up is gone\n", "")
+    assert phrasecom("delete", "--all", "--index", index) == (0, "index made-up deleted\n", "")
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_when_every_record_is_bad_the_first_reason_is_reported(tantivy_engine: E
     (tmp_path / "a.jsonl").write_text('{"body": "x"}\n{"body": "y"}\n')
     rejects = Rejects()
     documents = read_documents([str(tmp_path / "a.jsonl")], rejects)
-    with pytest.raises(BadInput, match=r"none of 2 records .* line 1\): no text; name the field that holds it"):
+    with pytest.raises(BadInput, match=r"none of 2 records .* line 1\): no text; name the text field"):
         build_made_up(tantivy_engine, documents, rejects=rejects)
 
 

@@ -94,4 +94,4 @@ def test_an_unknown_index_is_reported_without_the_names_of_others(folder: Path, 
 def test_an_unknown_document_error_points_to_the_search_api(app: AppClient) -> None:
     reply = app.get("/v1/indexes/papers/documents/nope")
     assert (reply.status_code, reply.json["code"]) == (404, "unknown-document")
-    assert reply.json["detail"] == "no document 'nope' in index 'papers'; POST /v1/INDEX/_search finds ids"
+    assert reply.json["detail"] == "no document 'nope' in index 'papers'; find ids with POST /v1/INDEX/_search"
