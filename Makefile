@@ -1,8 +1,8 @@
-# The two commands:  make demo  and  make test.  The rest is for those who work on the code.
+# The main commands are  make demo  and  make test.  The others are for development.
 #
-#   make check                       lint, types and the tests that start no server: for the inner loop
-#   make demo ARGS=--once            everything once, prints one comparison, stops
-#   make test ARGS="tests/indexer"   a part of the tests
+#   make check                       lint, types and the tests that need no server
+#   make demo ARGS=--once            print one comparison and stop
+#   make test ARGS="tests/indexer"   part of the tests
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -28,17 +28,17 @@ lint: .venv/dev.stamp
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy --strict $(TYPED)
 
-# Kills processes and servers in the middle of their work; minutes, not seconds. Ends with a table (--json FILE).
+# Kills processes and servers while they work; takes minutes. Prints a table (--json FILE).
 faults: .venv/dev.stamp elasticsearch
 	@$(BIN)/python -m tests.tools.run_faults $(ARGS)
 
-# A running service under load: what this machine holds for ten minutes, and twice as much. Ends with a table.
+# A running service under load: the rate this machine sustains for ten minutes, then twice that. Prints a table.
 #   make load ARGS="--minutes 1 --engine embedded --json load.json"
 load: .venv/dev.stamp elasticsearch
 	@$(BIN)/python -m tests.tools.run_load $(ARGS)
 
-# Thousands of made-up requests against a running service: no 5xx, nothing that is not described.
-#   make fuzz ARGS="600 600 20000"   requests for each operation, seconds of chains, cases there must have been
+# Thousands of generated requests to a running service: no 5xx, and no response outside the OpenAPI description.
+#   make fuzz ARGS="600 600 20000"   requests per operation, seconds of request chains, minimum number of cases
 fuzz: .venv/dev.stamp
 	@$(BIN)/python -m tests.tools.run_fuzz $(ARGS)
 
@@ -51,7 +51,7 @@ bench: .venv/dev.stamp elasticsearch
 lock: .venv/dev.stamp
 	@$(BIN)/python deploy/lock.py $(ARGS)
 
-# Known weaknesses of the locked packages. Asks a public database: without one it fails, it does not pass.
+# Known vulnerabilities of the pinned packages. Needs a public database; fails if it cannot be reached.
 audit: .venv/made.stamp
 	@$(BIN)/python -m venv .cache/audit
 	@.cache/audit/bin/pip install --quiet pip-audit==2.10.1
@@ -61,7 +61,7 @@ docs: .venv/dev.stamp
 	@$(BIN)/python deploy/write_docs.py
 	@$(BIN)/python -m webapi.schemas.openapi
 
-# The pictures in docs/images, taken anew.
+# Takes the screenshots in docs/images again.
 screenshots: .venv/dev.stamp chromium
 	@PHRASECOM_TEST_SCREENSHOTS=1 $(BIN)/python -m pytest -W error tests/browser/test_screenshots.py $(ARGS)
 
@@ -69,14 +69,14 @@ clean:
 	rm -rf .venv .cache .phrasecom .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# --- the environment: made once, again when a lock changes ---------------------------------------
+# --- the environment: created once, updated when a lock file changes -----------------------------
 
 .venv/made.stamp:
 	@bash deploy/make_venv.sh $(PYTHON)
 	@touch $@
 
 .venv/runtime.stamp: .venv/made.stamp requirements.txt pyproject.toml
-	@echo "installing the locked packages into .venv ..." >&2
+	@echo "installing the pinned packages into .venv ..." >&2
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@

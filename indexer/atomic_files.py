@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 @contextmanager
 def open_replacement(path: Path, *, is_synced: bool = False, is_private: bool = False) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block ends, and is removed if it raises.
+    """Open a temporary file next to ``path`` that takes its place when the block ends, and is removed if it raises.
 
     ``is_synced`` brings the content to disk before the file is replaced, so that a power failure leaves one of the
     two whole. ``is_private`` makes the new file readable by its owner only. Raise OSError if it cannot be written.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 _NEWLINE = ord("\n")
 
 _BLOCK_SIZE = 64
-"""Every so many sorted strings one is held in memory, to narrow a search."""
+"""One of this many sorted strings is kept in memory, to narrow a search."""
 _HASH_FACTOR = 0x9E3779B97F4A7C15
 """Base of the polynomial hash of a string's bytes, modulo 2**64."""
 _HASH_BATCH_SIZE = 16_384

@@ -18,7 +18,7 @@ NO_TEXT = "no text"
 
 
 class BadRecord(Exception):
-    """A record that cannot become a document; the message says why, in words for a user."""
+    """A record that cannot become a document; the message tells the user why."""
 
 
 class SourceRow(NamedTuple):

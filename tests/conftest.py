@@ -1,4 +1,4 @@
-"""Real servers for every test: one Elasticsearch node and one Valkey a run, started when first asked for."""
+"""Real servers for every test: one Elasticsearch node and one Valkey per run, started on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structure of the product: which room imports which, what the pages list, and what no file may contain."""
+"""The structure of the product: which component imports which, what the pages list, and what no file may contain."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.support.paths import ROOT
 
 PACKAGES = ("indexer", "worker", "webapi")
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
-ROOMS = re.findall(r"^([\w.]+) ", re.findall(r"```text\n(.*?)```", ARCHITECTURE, re.DOTALL)[0], re.MULTILINE)
-"""Names of the rooms, from the first block of docs/architecture.md: each imports only itself and those before it."""
+COMPONENTS = re.findall(r"^([\w.]+) ", re.findall(r"```text\n(.*?)```", ARCHITECTURE, re.DOTALL)[0], re.MULTILINE)
+"""Components in the order of docs/architecture.md: each imports only itself and those before it."""
 ENTRY_POINTS = {"indexer.__main__", "indexer.engines", "worker", "webapi"}
-"""Modules that may import any room: the command, ``open_engine``, and the packages' public names."""
+"""Modules that may import any component: the command, ``open_engine``, and the packages' public names."""
 TWINS = {"Bridge", "NoEvidence"}
 """Classes of the answer whose description in OpenAPI has the same name."""
 MAX_MODULES = 20
@@ -40,9 +40,9 @@ MODULES = {
 """Modules of the product by their dotted names."""
 
 
-def find_room(module: str) -> str | None:
-    """Return the room of a module: its own, or that of the folder it is in; None if neither is listed."""
-    return next((name for name in (module, module.rpartition(".")[0]) if name in ROOMS), None)
+def find_component(module: str) -> str | None:
+    """Return the component of a module: its own, or that of the folder it is in; None if neither is listed."""
+    return next((name for name in (module, module.rpartition(".")[0]) if name in COMPONENTS), None)
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -65,29 +65,29 @@ def list_tracked_files() -> list[Path]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_room_imports_only_itself_and_rooms_listed_before_it(package: str) -> None:
+def test_a_component_imports_only_itself_and_those_listed_before_it(package: str) -> None:
     for module, path in MODULES.items():
         if module.partition(".")[0] != package or module in ENTRY_POINTS:
             continue
-        room = find_room(module)
-        assert room, f"{module} is in no room of docs/architecture.md"
-        allowed = ROOMS[: ROOMS.index(room) + 1]
+        component = find_component(module)
+        assert component, f"{module} is in no component of docs/architecture.md"
+        allowed = COMPONENTS[: COMPONENTS.index(component) + 1]
         for imported in imported_modules(path):
             assert imported.partition(".")[0] not in ("tests", "deploy"), f"{module} imports {imported}"
             if imported in MODULES:
-                assert find_room(imported) in allowed, f"{module} imports {imported}"
+                assert find_component(imported) in allowed, f"{module} imports {imported}"
 
 
 def test_an_engine_is_imported_only_where_engines_are_opened() -> None:
-    """Of the rooms listed after it, the entry point ``indexer.engines`` imports the two engines and nothing else."""
-    later = ROOMS[ROOMS.index("indexer.engines") + 1 :]
-    imported = {name for name in imported_modules(MODULES["indexer.engines"]) if find_room(name) in later}
+    """Of the components listed after ``indexer.engines``, it imports the two engines and nothing else."""
+    later = COMPONENTS[COMPONENTS.index("indexer.engines") + 1 :]
+    imported = {name for name in imported_modules(MODULES["indexer.engines"]) if find_component(name) in later}
     assert imported == {"indexer.engines.elasticsearch.engine", "indexer.engines.embedded.engine"}
 
 
-def test_every_room_exists_and_is_listed_once() -> None:
-    assert len(ROOMS) == len(set(ROOMS))
-    assert set(ROOMS) == {find_room(module) for module in MODULES} - {None}
+def test_every_component_exists_and_is_listed_once() -> None:
+    assert len(COMPONENTS) == len(set(COMPONENTS))
+    assert set(COMPONENTS) == {find_component(module) for module in MODULES} - {None}
 
 
 def list_named_files() -> set[str]:

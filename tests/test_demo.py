@@ -47,7 +47,7 @@ def running_demo(demo_folder: Path) -> Iterator[subprocess.Popen[str]]:
     lines = []
     for line in demo.stdout:
         lines.append(line)
-        if "Ctrl-C stops it" in line:
+        if "press Ctrl-C to stop" in line:
             break
     else:
         pytest.fail("".join(lines) + demo.communicate()[1])

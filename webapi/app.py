@@ -66,7 +66,7 @@ def create_app(
 
 
 def _load_web_config(settings: Settings, inline: bool) -> WorkConfig:
-    """Return the configuration of a web server: requests to Elasticsearch time out early, as somebody waits, and one
+    """Return the configuration of a web server: requests to Elasticsearch time out early, as a caller waits, and one
     that hangs is left alone for a while."""
     config = load_work_config(settings, inline=inline)
     if inline or not is_server_url(settings.engine):

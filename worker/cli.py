@@ -16,7 +16,10 @@ from worker.parameter_options import parameters_option
 @index_option
 @engine_option
 @setting_options("method", "preset", "cap", "neighbours")
-@click.option("--graph", type=click.Choice(["neighbourhood", "full"]), default="neighbourhood", show_default=True)
+@click.option(
+    "--graph", type=click.Choice(["neighbourhood", "full"]), default="neighbourhood", show_default=True,
+    help="Graph on which relevance is computed.",
+)  # fmt: skip
 @parameters_option
 @click.option("--candidates", is_flag=True, help="Add the salient phrases of both sides to the JSON.")
 @click.option("--markdown", is_flag=True, help="Print Markdown instead of a table.")

@@ -60,7 +60,7 @@ class Comparer:
         -------
         Comparison
             The answer, all of it from one epoch of the index; ``to_dict()`` is its JSON. An answer without phrases
-            says why in ``no_evidence``.
+            explains this in ``no_evidence``.
 
         Raises
         ------

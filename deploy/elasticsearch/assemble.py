@@ -129,7 +129,7 @@ def download_jars(store: Path) -> dict[Jar, Path]:
 
 
 def build_home(home: Path, fingerprint: str, jars: dict[Jar, Path]) -> None:
-    """Build the home in a folder beside it, then move it into place in one step."""
+    """Build the home in a folder next to it, then move it into place in one step."""
     home.parent.mkdir(parents=True, exist_ok=True)
     for crashed_build in home.parent.glob(".making-*"):
         shutil.rmtree(crashed_build, ignore_errors=True)

@@ -195,7 +195,7 @@ class Node:
     def _find_failure_line(self) -> str:
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         errors = [line for line in lines if "Exception" in line or "Error" in line]
-        return (errors or lines or ["it said nothing"])[0]
+        return (errors or lines or ["its log is empty"])[0]
 
 
 def build_java_command(java: Path, home: Path, heap: str, work: Path, config: Path) -> list[str]:

@@ -21,7 +21,7 @@ from indexer.model.phrase_model import PhraseModel
 Floats = NDArray[np.float64]
 
 MAX_CANDIDATES = 72
-"""Of a long document only so many phrases, the most interesting ones, are compared with each other."""
+"""Maximum phrases of a long document, the most interesting ones, that are compared with each other."""
 EARLINESS_HALVED_AFTER = 100
 """Words before a phrase that halve its earliness; an abstract names its subjects within two or three hundred."""
 _GROUP_SIZE = 32

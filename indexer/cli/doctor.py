@@ -132,7 +132,7 @@ def _check_write_permission(settings: Settings) -> str:
 
 
 def _check_engine(settings: Settings) -> Iterator[Finding]:
-    """Check the engine, then its indexes; without an answer the indexes are not looked at."""
+    """Check the engine, then its indexes; without an answer the indexes are not checked."""
     try:
         with open_engine_with_hints(settings) as engine:
             version = f"{engine.kind} {engine.get_version()}"

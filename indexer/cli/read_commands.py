@@ -96,7 +96,13 @@ _TABLE_TITLES = {  # by order of the phrases
 @engine_option
 @click.option("--document", metavar="ID", help="Show the salient phrases of this document, in order of selection.")
 @click.option("--size", default=20, show_default=True, type=click.IntRange(0), help="Number of phrases; 0 for all.")
-@click.option("--sort", type=click.Choice(["documents", "quality"]), default="documents", show_default=True)
+@click.option(
+    "--sort",
+    type=click.Choice(["documents", "quality"]),
+    default="documents",
+    show_default=True,
+    help="Order of the phrases of an index.",
+)
 def phrases_command(
     words: tuple[str, ...], index: str, engine: str | None, document: str | None, size: int, sort: str, as_json: bool
 ) -> int:

@@ -213,7 +213,7 @@ class Engine(ABC):
 
     @abstractmethod
     def get_info(self, index: str) -> IndexInfo:
-        """Return what ``open_reader(index).info`` holds without loading the phrase model."""
+        """Return ``open_reader(index).info`` without loading the phrase model."""
 
     def attached_source(self, info: IndexInfo) -> AttachedSource | None:
         """Return the index this one was attached to; None if there is none or this engine cannot search it."""

@@ -55,7 +55,7 @@ class MinedBatches:
         return Occurrences(position.astype(np.int64), length.astype(np.int64), phrase), is_segment
 
     def read_part(self, part: BatchPart) -> SegmentedBatch:
-        """Return the documents as segmenting them anew would; the corpus must have its piece lengths."""
+        """Return the documents as segmenting them again would; the corpus must have its piece lengths."""
         return SegmentedBatch(self._build_batch(part), self._slice_occurrences(part), *self._slice_edges(part))
 
     def _build_batch(self, part: BatchPart) -> EncodedBatch:

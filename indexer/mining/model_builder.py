@@ -86,7 +86,7 @@ def find_frequent_words(
 ) -> NDArray[np.bool_]:
     """Return which phrases are a single frequent word, shape (phrases,).
 
-    They are no members of pairs: "error" or "option" stand near everything a text is about.
+    They are no members of pairs: "error" or "option" occur near everything a text is about.
     """
     is_frequent = word_document_frequency > max(FREQUENT_WORD_SHARE * document_count, FREQUENT_WORD_DOCUMENTS)
     return np.asarray((phrases.lengths == 1) & is_frequent[phrases.word_ids[phrases.starts[:-1]]])

@@ -1,7 +1,7 @@
-"""Quality of candidates, learnt from lists of well-known phrases by bagged forests (SegPhrase).
+"""Quality of candidates, learned from lists of well-known phrases by bagged forests (SegPhrase).
 
 Positive examples are candidates that are listed; negative ones are drawn from the other candidates. Some of those are
-good phrases that nobody listed, so every forest gets its own draw, and no single wrong label decides.
+good phrases that no list contains, so every forest gets its own draw, and no single wrong label decides.
 """
 
 from __future__ import annotations

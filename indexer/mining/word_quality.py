@@ -1,9 +1,9 @@
 """Quality of single words: which of them name things.
 
-The neighbours of a word tell its class: the function words before and after it, its inflection, brackets and capitals.
-Forests learn from the last words of known phrases (and from acronyms the corpus explains) what the neighbours of a name
-look like; the share of its occurrences in titles tells whether authors find it worth naming. "Propose" and "widely"
-fail both.
+The neighbours of a word indicate its class: the function words before and after it, its inflection, brackets and
+capitals. Forests learn from the last words of known phrases (and from acronyms the corpus explains) what the
+neighbours of a name look like; the share of its occurrences in titles indicates whether authors find it worth naming.
+"Propose" and "widely" fail both.
 """
 
 from __future__ import annotations

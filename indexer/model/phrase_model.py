@@ -89,7 +89,7 @@ class PhraseModel:
     topic_word_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     """Words that have a topic vector, ascending."""
     topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
-    """Their vectors, shape (topic words, dimensions); no dimensions where no topics were learnt."""
+    """Their vectors, shape (topic words, dimensions); no dimensions where no topics were learned."""
     topic_centroid: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     """Mean vector of the texts, shape (dimensions,)."""
     phrase_topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
@@ -112,7 +112,7 @@ class PhraseModel:
 
     @cached_property
     def topic_space(self) -> TopicSpace:
-        """Topic space of the words; without dimensions where no topics were learnt."""
+        """Topic space of the words; without dimensions where no topics were learned."""
         rows = np.full(len(self.words) + 1, -1, dtype=np.int32)
         rows[self.topic_word_ids] = np.arange(len(self.topic_word_ids))
         return TopicSpace(rows, self.topic_vectors, self.topic_centroid, self.word_idf, self.average_length)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_DIMENSIONS = 64
 SAMPLE_SIZE = 20_000
-"""Documents the vectors are learnt from: more do not make them sharper, and the time stays constant."""
+"""Documents the vectors are learned from: more do not make them sharper, and the time stays constant."""
 _MIN_DOCUMENTS, _MAX_DOCUMENT_SHARE = 3, 0.3
 """Words in fewer documents, or in a larger share of them, have no vector: they say nothing about topics."""
 _OVERSAMPLING, _POWER_STEPS = 16, 2

@@ -22,7 +22,7 @@ def read_json_lines(source: str, fields: FieldMap, max_bytes: int) -> Iterator[S
     number = 0
     with open_byte_stream(source) as stream:
         try:
-            # A record may hold more than its text, and a JSON escape may take six bytes for one.
+            # A record may contain more than its text, and a JSON escape may take six bytes for one.
             for number, line in read_bounded_lines(stream, 8 * max_bytes):
                 if line is None:
                     yield SourceRow(source, number, BadRecord(f"the line has more than {8 * max_bytes:,} bytes"))

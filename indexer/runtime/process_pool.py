@@ -81,7 +81,7 @@ def _init_process(work: Callable[[Any], Any], parent: int) -> None:
 
 
 def _exit_with_parent(parent: int) -> None:
-    """End this process once its parent is gone: a pool process whose parent was killed would wait for ever."""
+    """End this process once its parent is gone: a pool process whose parent was killed would wait forever."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

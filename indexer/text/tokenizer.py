@@ -1,4 +1,4 @@
-"""Split text into tokens: words, the marks of what stands between them, and character offsets.
+"""Split text into tokens: words, marks of the characters between them, and character offsets.
 
 A document is split into the tokens of its title and then those of its text, with a boundary between them. A word
 keeps inner apostrophes and dots (``3.5``, ``os.path.join``), ``C++`` and ``C#`` are words, and every Han or Kana
@@ -26,7 +26,7 @@ Span = tuple[str, int, int]
 
 
 class Mark(IntFlag):
-    """Flags of what stands before a token; a set of them fits one byte."""
+    """Flags of the characters before a token; a set of them fits one byte."""
 
     BOUNDARY = 1
     """Punctuation, a blank line or the start of a field: no phrase crosses it."""

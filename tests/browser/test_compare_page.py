@@ -152,7 +152,7 @@ def test_two_facet_values_are_compared_on_one_screen(page: Page) -> None:
     page.click("#ask .primary")
     assert any("solar cell" in name for name in page.wait_for_texts(".column.distinct_a .name", 2))
     assert any("web graph" in name for name in page.get_texts(".column.distinct_b .name"))
-    assert any("heart disease" in name for name in page.get_texts(".column.common .name")), "both groups speak of it"
+    assert any("heart disease" in name for name in page.get_texts(".column.common .name")), "both groups are about it"
     assert "10 documents" in page.wait_for_texts(".text.a .body .muted")[0]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "element.md"
 HERE = Path(__file__).parent
 BACKEND = """
-const searchClient = {  // stands for the search client that a site already has
+const searchClient = {  // replaces the search client of a site
   async search(requests) {
     const results = await Promise.all(requests.map(async ({ indexName, params }) => {
       const query = params.query ? { multi_match: { query: params.query } } : { match_all: {} };
@@ -115,7 +115,7 @@ def test_instantsearch_says_why_with_a_stand_in_for_its_search_client(
     body = make_module(BACKEND, read_snippet("InstantSearch"), "search.start();")
     page = open_example(chromium, other_site, site, body, instantsearch=INSTANTSEARCH)
     assert_explained(page, "web graph", 10)
-    assert site.count_requests("POST", "/v1/explanations") == 1, "an empty query asks for nothing"
+    assert site.count_requests("POST", "/v1/explanations") == 1, "an empty query sends no request"
     assert page.get_errors() == []
 
 

@@ -1,4 +1,4 @@
-"""The Dockerfile and the compose file, as far as they can be held to their word without Docker."""
+"""The Dockerfile and the compose file, as far as they can be checked without Docker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from webapi.server.gunicorn_app import check_listen_host
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = [name for name, service in SERVICES.items() if service["image"].startswith("phrasecom:")]
+OUR_SERVICES = [name for name, service in SERVICES.items() if service["image"].startswith("phrasecom:")]
 PINNED = re.compile(r"^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$")
 
 
@@ -29,7 +29,7 @@ def test_every_image_is_pinned_to_a_version() -> None:
     for image in (*bases, *(service["image"] for service in SERVICES.values())):
         assert PINNED.match(image), image
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert {SERVICES[name]["image"] for name in OURS} == {f"phrasecom:{version}"}
+    assert {SERVICES[name]["image"] for name in OUR_SERVICES} == {f"phrasecom:{version}"}
 
 
 def test_the_elasticsearch_is_the_one_that_is_tested_with() -> None:
@@ -49,7 +49,7 @@ def test_no_service_is_root_or_can_become_it(name: str) -> None:
 
 def test_the_image_s_own_user_is_the_one_compose_names() -> None:
     final = {step.instruction: step.arguments for step in read_stages()[-1]}
-    assert {SERVICES[name]["user"] for name in OURS} == {final["USER"]}
+    assert {SERVICES[name]["user"] for name in OUR_SERVICES} == {final["USER"]}
     assert f"--uid {final['USER'].partition(':')[0]} " in final["RUN"]
 
 
@@ -66,7 +66,7 @@ def test_only_the_web_server_can_be_called_and_only_from_this_machine() -> None:
     assert all(service["networks"] == ["inside"] for name, service in SERVICES.items() if name != "web")
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", OUR_SERVICES)
 def test_settings_and_commands_exist(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in SERVICES[name]["environment"].items():
         assert variable.removeprefix(ENVIRONMENT_PREFIX).lower() in Settings.model_fields, variable
@@ -101,8 +101,8 @@ def test_the_image_has_the_locked_packages_and_all_of_ours() -> None:
     build, final = read_stages()
     taken = [source for step in build if step.instruction == "COPY" for source in parse_copy(step)[0]]
     assert all((ROOT / source).exists() for source in taken)
-    rooms = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert set(rooms["packages"]) <= set(taken)
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert set(wheel["packages"]) <= set(taken)
     installs = [step.arguments for step in build if "pip install" in step.arguments]
     assert any("--require-hashes -r /src/requirements.txt" in one for one in installs)
     assert all("--require-hashes" in one or "--no-deps" in one for one in installs)

@@ -1,4 +1,4 @@
-"""The Elasticsearch that tests and trials run on: assembled once, never left behind."""
+"""The Elasticsearch node for tests and trials: assembled once, and never left running."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+
 ASSEMBLE = ROOT / "deploy" / "elasticsearch" / "assemble.py"
 NODE = ROOT / "deploy" / "elasticsearch" / "node.py"
 
 
-def assemble(*arguments: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_assemble(*arguments: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
     env = os.environ | ({"PHRASECOM_CACHE": str(cache)} if cache else {})
     return subprocess.run([sys.executable, ASSEMBLE, *arguments], capture_output=True, text=True, check=False, env=env)
 
 
 @pytest.fixture
 def home(elasticsearch_url: str) -> Path:
-    """The home in the cache; asking for the running server first means that it can be made here at all."""
-    return Path(assemble().stdout.strip())
+    """The assembled home; depends on the running server, which skips the test where none can be assembled."""
+    return Path(run_assemble().stdout.strip())
 
 
-def ends(pid: int) -> bool:
+def wait_until_ended(pid: int) -> bool:
     for _ in range(3000):
         try:
             os.kill(pid, 0)
@@ -38,7 +39,7 @@ def ends(pid: int) -> bool:
     return False
 
 
-def answers(url: str) -> bool:
+def is_answering(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=120) as answer:
             return bool(answer.status == 200)
@@ -48,7 +49,7 @@ def answers(url: str) -> bool:
 
 def test_assembling_again_leaves_the_home_alone(home: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*")}
-    assert Path(assemble().stdout.strip()) == home
+    assert Path(run_assemble().stdout.strip()) == home
     assert {path: path.stat().st_mtime_ns for path in home.rglob("*")} == before
 
 
@@ -61,8 +62,8 @@ def test_a_half_made_home_is_made_anew_by_two_runs_at_once(home: Path, tmp_path:
         for _ in range(2)
     ]
     for run in both:
-        _, told = run.communicate()
-        assert run.returncode == 0, told
+        _, stderr = run.communicate()
+        assert run.returncode == 0, stderr
     assert (half_made / "assembled").read_text() == (home / "assembled").read_text()
     assert not (half_made / "lib" / "cut-short.jar").exists()
     assert list(tmp_path.glob(".making-*")) == []
@@ -73,12 +74,12 @@ def test_a_jar_that_is_not_the_locked_one_is_never_used(
 ) -> None:
     import dataclasses
 
-    from deploy.elasticsearch import assemble as assembling
+    from deploy.elasticsearch import assemble as assemble_module
 
-    wrong = [dataclasses.replace(jar, sha256="0" * 64) for jar in assembling.read_lock()[:1]]
-    monkeypatch.setattr(assembling, "read_lock", lambda: wrong)
-    with pytest.raises(assembling.AssemblyError, match=r"checksum|download"):
-        assembling.download_jars(tmp_path / "jars")
+    wrong = [dataclasses.replace(jar, sha256="0" * 64) for jar in assemble_module.read_lock()[:1]]
+    monkeypatch.setattr(assemble_module, "read_lock", lambda: wrong)
+    with pytest.raises(assemble_module.AssemblyError, match=r"checksum|download"):
+        assemble_module.download_jars(tmp_path / "jars")
 
 
 def test_a_killed_node_starts_again_on_its_data(home: Path, tmp_path: Path) -> None:
@@ -104,12 +105,12 @@ def test_a_node_never_outlives_its_parent(home: Path, tmp_path: Path, how: signa
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         url = parent.stdout.readline().strip()
-        assert answers(url)
+        assert is_answering(url)
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
         parent.send_signal(how)
     assert len(children) == 1
-    assert ends(int(children[0]))
-    assert not answers(url)
+    assert wait_until_ended(int(children[0]))
+    assert not is_answering(url)
 
 
 def test_a_node_that_cannot_start_says_why(home: Path) -> None:

@@ -1,6 +1,6 @@
-"""docs/http.md is true: its commands run, its answer is one, and it names every error.
+"""docs/http.md agrees with the service: its commands run, its answer is the one given, and it lists every error.
 
-``python -m tests.docs.test_http_examples`` writes the answer anew.
+``python -m tests.docs.test_http_examples`` writes the answer again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from worker.jobs.job import TIME_LIMIT, WORKER_LOST
 PATH = ROOT / "docs" / "http.md"
 PAGE = PATH.read_text(encoding="utf-8")
 _ANSWER = re.compile(r"(?<=<!-- whole answer -->\n\n```json\n).*?(?=```)", re.DOTALL)
-_QUESTION = {"index": "fields", "a": {"id": "d0011"}, "b": {"id": "d0035"}, "options": {"cap": 2}}
+_REQUEST = {"index": "fields", "a": {"id": "d0011"}, "b": {"id": "d0035"}, "options": {"cap": 2}}
 _WIDTH = 118
 
 
@@ -47,46 +47,48 @@ def test_the_walk_through_runs_as_it_is_written(real_server: RunningServer) -> N
     assert '"why"' in done.stdout and '"distinct_a"' in done.stdout
 
 
-def _all(kind: type[errors.PhraseComError]) -> set[str]:
-    return {kind.code}.union(*(_all(one) for one in kind.__subclasses__()))
+def _list_codes(kind: type[errors.PhraseComError]) -> set[str]:
+    return {kind.code}.union(*(_list_codes(one) for one in kind.__subclasses__()))
 
 
 def test_every_code_has_a_line() -> None:
     documented = set(re.findall(r"^\| `([a-z-]+)` \| \d{3} \|", PAGE, re.MULTILINE))
     codes = (
-        _all(errors.PhraseComError) | set(CODE_BY_STATUS.values()) | {InvalidRequest.code, UnsupportedMediaType.code}
+        _list_codes(errors.PhraseComError)
+        | set(CODE_BY_STATUS.values())
+        | {InvalidRequest.code, UnsupportedMediaType.code}
     )
     assert documented == codes | {"cancelled", WORKER_LOST, TIME_LIMIT}
 
 
-def answered(folder: Path) -> dict[str, Any]:
-    """The answer to the page's question, on the made-up corpus of the worker's tests."""
+def compute_answer(folder: Path) -> dict[str, Any]:
+    """Return the answer to the page's request, on the planted corpus."""
     with open_engine(str(folder)) as engine:
-        build_index(planted_pairs.make_planted_corpus(), engine, _QUESTION["index"], processes=1)
+        build_index(planted_pairs.make_planted_corpus(), engine, _REQUEST["index"], processes=1)
     app = make_app_client(folder)
-    found = app.post("/v1/comparisons", _QUESTION)
+    reply = app.post("/v1/comparisons", _REQUEST)
     app.close()
-    assert found.status_code == 200
-    answer: dict[str, Any] = found.get_json()
+    assert reply.status_code == 200
+    answer: dict[str, Any] = reply.get_json()
     return answer
 
 
-def lasting(answer: dict[str, Any]) -> dict[str, Any]:
-    """Without what differs each time."""
+def remove_varying_fields(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer without the fields that differ each time."""
     same = {name: value for name, value in answer.items() if name not in ("id", "epoch")}
     return same | {"stats": {name: value for name, value in answer["stats"].items() if name != "ms"}}
 
 
-def test_the_whole_answer_is_the_one_that_is_given(tmp_path: Path) -> None:
+def test_the_answer_on_the_page_is_the_one_given(tmp_path: Path) -> None:
     (shown,) = _ANSWER.findall(PAGE)
-    assert json.dumps(_QUESTION) in PAGE
-    answer = answered(tmp_path)
+    assert json.dumps(_REQUEST) in PAGE
+    answer = compute_answer(tmp_path)
     assert set(answer) == set(json.loads(shown)) and set(answer["stats"]["ms"]) == set(json.loads(shown)["stats"]["ms"])
-    assert_alike(lasting(json.loads(shown)), lasting(answer))
+    assert_alike(remove_varying_fields(json.loads(shown)), remove_varying_fields(answer))
 
 
 def assert_alike(shown: Any, given: Any) -> None:
-    """Equal; numbers as nearly as another machine gives them."""
+    """Compare recursively; floats may differ slightly, as on another machine."""
     if isinstance(given, dict):
         assert set(shown) == set(given)
         for name in given:
@@ -99,24 +101,24 @@ def assert_alike(shown: Any, given: Any) -> None:
         assert shown == (pytest.approx(given, abs=1e-3) if isinstance(given, float) else given)
 
 
-def laid_out(value: Any, margin: str = "") -> str:
-    """JSON with everything on one line that fits there."""
+def format_json(value: Any, margin: str = "") -> str:
+    """Return JSON in which every value that fits is on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(margin) + len(line) <= _WIDTH or not isinstance(value, dict | list) or not value:
         return line
     inner = margin + "  "
     if isinstance(value, list):
-        parts = [laid_out(one, inner) for one in value]
+        parts = [format_json(one, inner) for one in value]
         return "[\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}]"
-    named = [f"{inner}{json.dumps(name)}: {laid_out(one, inner)}" for name, one in value.items()]
+    named = [f"{inner}{json.dumps(name)}: {format_json(one, inner)}" for name, one in value.items()]
     return "{\n" + ",\n".join(named) + f"\n{margin}}}"
 
 
-def write() -> None:
+def write_answer() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        answer = laid_out(answered(Path(folder))) + "\n"
+        answer = format_json(compute_answer(Path(folder))) + "\n"
     PATH.write_text(_ANSWER.sub(lambda _: answer, PAGE), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write()
+    write_answer()

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
 from indexer.settings import Settings
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def rows(page: str) -> list[list[str]]:
-    found = re.findall(r"^\| (.+) \|$", (ROOT / page).read_text(), flags=re.MULTILINE)
-    return [row.split(" | ") for row in found[2:]]
+from tests.support.paths import ROOT
 
 
-PROMISES, LIMITS = rows("RELIABILITY.md"), rows("SECURITY.md")
+def read_rows(page: str) -> list[list[str]]:
+    rows = re.findall(r"^\| (.+) \|$", (ROOT / page).read_text(), flags=re.MULTILINE)
+    return [row.split(" | ") for row in rows[2:]]
+
+
+PROMISES, LIMITS = read_rows("RELIABILITY.md"), read_rows("SECURITY.md")
 
 
 def test_there_are_promises() -> None:

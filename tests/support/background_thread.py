@@ -1,4 +1,4 @@
-"""Work that goes on in a thread while a ``with`` block runs."""
+"""Work in a thread while a ``with`` block runs."""
 
 from __future__ import annotations
 

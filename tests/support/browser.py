@@ -131,7 +131,7 @@ class Page:
             time.sleep(0.03)
 
     def wait_for_texts(self, css: str, count: int = 1) -> list[str]:
-        """Wait for at least so many elements and return their texts, read at the moment when all are there."""
+        """Wait for at least that many elements and return their texts, read at the moment when all are there."""
         texts: list[str] = self.wait_for_script(
             "const found = deep(arguments[0]);"
             "return found.length >= arguments[1] && found.map((one) => one.textContent)",

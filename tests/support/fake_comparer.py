@@ -74,7 +74,7 @@ class FakeComparison:
 
 
 class FakeComparer:
-    """Stands in for ``worker.comparer.Comparer``."""
+    """Replaces ``worker.comparer.Comparer`` in tests."""
 
     def __init__(self, engine: Engine, limits: object = None) -> None:
         self.engine = engine

@@ -51,7 +51,7 @@ def build_subgraph(weights: NDArray[np.float64], max_dense_cells: int = MAX_DENS
 
 
 def make_random_pair(seed: int, phrases: int = 12, documents: int = 9, density: float = 0.4) -> PairGraph:
-    """Return a graph of these sizes; a tenth of the phrases that a document holds are not salient in it."""
+    """Return a graph of these sizes; a tenth of the phrases of a document are not salient in it."""
     rng = np.random.default_rng(seed)
     weights = rng.gamma(2.0, 2.0, (phrases, documents)) * (rng.random((phrases, documents)) < density)
     a, b = (int(x) for x in rng.choice(documents, 2, replace=False)) if documents > 1 else (0, 0)

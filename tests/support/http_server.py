@@ -1,4 +1,4 @@
-"""A server in a thread of the test that answers like an Elasticsearch nobody can install here."""
+"""A server in a thread of the test that answers like an Elasticsearch that cannot be installed here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OtherProduct(OldElasticsearch):
 def serve_in_thread(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Serve with ``handler`` on a free port until the block ends; give the URL."""
     with HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))  # seconds until it notices its shutdown
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

@@ -86,7 +86,7 @@ def build_until_killed(address: Address, ready: Event) -> None:
 
 
 def add_until_killed(address: Address, ready: Event) -> None:
-    """Add a document at a time for ever; set ``ready`` after the fourth."""
+    """Add one document at a time forever; set ``ready`` after the fourth."""
     with open_engine(address[0], **address[1]) as engine:
         for number in range(100_000):
             engine.add_documents("papers", [make_added_document(f"added-{number:06d}")])

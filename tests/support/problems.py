@@ -19,7 +19,7 @@ from worker.solver.subgraph import Subgraph
 def make_problem(
     texts: Sequence[str], phrases: Sequence[str], *, a: int = 0, b: int = 1, parameters: Parameters = DEFAULT
 ) -> PairProblem:
-    """Build the problem of texts ``a`` and ``b`` among texts of lemmas; a phrase is salient in a text that holds it."""
+    """Build the problem of texts ``a`` and ``b`` among texts of lemmas; every phrase of a text is salient in it."""
     tokens = [text.split() for text in texts]
     lemma_texts = [LemmaText(words) for words in tokens]
     df = {word: sum(word in text.words for text in lemma_texts) for word in {w for words in tokens for w in words}}

@@ -3,7 +3,7 @@
     python -m tests.tools.measure_scale layouts FOLDER FILE...  shards on one Elasticsearch node and on three
     python -m tests.tools.measure_scale million FOLDER [COUNT]  generated documents in the embedded engine
 
-Comparisons are made in turns, so that other load on the machine disturbs all alike; FOLDER keeps the indexes.
+Comparisons alternate, so that other load on the machine affects all of them; FOLDER keeps the indexes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Layout:
 
 
 def measure_layouts(folder: Path, files: Sequence[str]) -> dict[str, Any]:
-    """Measure the same analysed documents in every layout: written one after the other, compared in turns."""
+    """Measure the same analysed documents in every layout: written one after the other, compared alternately."""
     results: dict[str, Any] = {}
     steps: dict[str, Step] = {}
     pairs: list[DocumentPair] = []
@@ -126,7 +126,7 @@ def make_cold_step(engine: ElasticsearchEngine, pairs: Sequence[DocumentPair]) -
 
 
 def measure_million(folder: Path, count: int) -> dict[str, Any]:
-    """Measure building and comparing an embedded index of so many generated documents."""
+    """Measure building and comparing an embedded index of generated documents."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "documents.jsonl"
     corpus = BenchCorpus(path, INDEX, count)

@@ -206,7 +206,7 @@ def _print_progress(text: str) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rate", type=float, default=0.0, help="requests a second; default: looked for")
+    parser.add_argument("--rate", type=float, default=0.0, help="requests per second; default: measured")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--engine", choices=["elasticsearch", "embedded"], default="elasticsearch")
     parser.add_argument("--documents", type=int, default=3000)

@@ -73,7 +73,7 @@ def hash_key(key: str) -> str:
 
 
 class KeyFile:
-    """The keys in force; the file is checked for changes once a second at most, when a key is looked up."""
+    """The current keys; the file is checked for changes once a second at most, when a key is looked up."""
 
     def __init__(self, path: Path) -> None:
         """Read the file; raise BadSetting if it is missing or not valid."""

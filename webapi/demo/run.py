@@ -76,7 +76,7 @@ def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
             except ApiError as error:
                 raise Unavailable(f"the service failed: {error.detail}", fix=f"see {demo.folder}/logs") from None
         if not once:
-            try:  # before the text that says Ctrl-C stops it is printed
+            try:  # before the hint about Ctrl-C is printed
                 _print_answer(demo, answer)
                 children.wait_for_exit()
             except KeyboardInterrupt:

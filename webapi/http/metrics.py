@@ -1,4 +1,4 @@
-"""Prometheus metrics: counters that requests update, and a collector of what is looked up at each scrape.
+"""Prometheus metrics: counters that requests update, and a collector of values that are read at each scrape.
 
 There is one registry in each process; the counts of several processes are added up.
 """
@@ -41,7 +41,7 @@ _OPEN_STATES: Final = ("queued", "running")
 class QueueCollector(Collector):
     """Queues, ended jobs, indexes that the caller may use, and what can be reached, at the moment of a scrape.
 
-    It sends a few requests to the job store and the engine, and is made anew for each scrape.
+    It sends a few requests to the job store and the engine, and is created for each scrape.
     """
 
     def __init__(self, gateway: JobGateway, caller: Caller) -> None:

@@ -1,6 +1,6 @@
 """Scripts, styles and pictures: read once, compressed once, and sent with an ETag.
 
-Written by hand beside Flask's static folder because addresses contain a digest of all files, so that scripts which
+Used instead of Flask's static folder because addresses contain a digest of all files, so that scripts which
 import each other by relative names are cached for ever, and because responses are compressed.
 """
 

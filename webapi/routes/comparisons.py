@@ -73,7 +73,7 @@ def get_comparison(id: str) -> Response:
 
 @blueprint.delete(f"{COMPARISONS_PATH}/<id>", endpoint="leave")
 def leave_comparison(id: str) -> Response:
-    """Take the caller off a comparison, which is cancelled when nobody else waits for it."""
+    """Take the caller off a comparison, which is cancelled when no other caller waits for it."""
     job = get_context().gateway.leave(id, get_caller())
     if job is None:
         raise UnknownJob(f"no comparison {id!r}")

@@ -48,7 +48,7 @@ def get_explanation(id: str) -> Response:
 
 @blueprint.delete(f"{EXPLANATIONS_PATH}/<id>", endpoint="leave")
 def leave_explanation(id: str) -> Response:
-    """Take the caller off a results page, which is cancelled when nobody else waits for it."""
+    """Take the caller off a results page, which is cancelled when no other caller waits for it."""
     job = get_context().gateway.leave(id, get_caller())
     if job is None or job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")

@@ -17,7 +17,7 @@ blueprint = Blueprint("feedback", __name__)
 
 @blueprint.post(f"{COMPARISONS_PATH}/<id>/feedback", endpoint="say")
 def record_feedback(id: str) -> Response:
-    """Store what a reader said of phrases of a comparison."""
+    """Store user feedback on phrases of a comparison."""
     caller, gateway = get_caller(), get_context().gateway
     body = parse_body(FeedbackBody, read_json_body())
     view = gateway.get(id, caller)

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 description, built from the request and reply models.
 
-``python -m webapi.schemas.openapi`` writes ``openapi.json`` beside this file; a test fails when that is out of date.
+``python -m webapi.schemas.openapi`` writes ``openapi.json`` next to this file; a test fails when that is out of date.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ CharSpan = tuple[int, int]
 
 
 def build_highlights(analysed: AnalysedDocument, words: Sequence[str], highlight: Highlight) -> dict[str, list[str]]:
-    """Return the first fragments of each field that holds one of the words (lemmas)."""
+    """Return the first fragments of each field that contains one of the words (lemmas)."""
     positions = sorted({position for word in set(words) for position in find_occurrences(word, analysed.tokens)})
     spans: dict[str, list[CharSpan]] = {}
     for name, start, end in locate_phrase(analysed.document, positions, 1):

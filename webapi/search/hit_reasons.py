@@ -87,7 +87,7 @@ class _PageState:
 
 
 def _find_store_problem(pages: Mapping[str, _PageState]) -> Mapping[str, str]:
-    """Return the problem of a page that failed because the store does not answer, so that nobody waits for it twice."""
+    """Return the problem of a page whose store does not answer, so that no request waits for it twice."""
     problems = (page.problem for page in pages.values() if page.problem.get("code") == StoreUnavailable.code)
     return next(problems, {})
 

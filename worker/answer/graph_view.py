@@ -11,7 +11,7 @@ from worker.explain.resolved_side import AD_HOC_PREFIX
 from worker.methods.base import MethodResult, PairProblem
 
 MAX_DOCUMENTS_PER_GROUP = 40
-"""Documents shown of side a, of side b and of neither; more cannot be told apart in a drawing."""
+"""Documents shown of side a, of side b and of neither; more cannot be distinguished in a drawing."""
 
 
 def build_graph_view(graph: LocalGraph, problem: PairProblem, result: MethodResult) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class NearDuplicates:
 
 
 class _Form:
-    """A phrase prepared for comparison, so that most pairs are told apart by a cheap test."""
+    """A phrase prepared for comparison, so that a cheap test distinguishes most pairs."""
 
     __slots__ = (
         *("expansions", "joined", "max_length", "members", "min_length"),

@@ -1,7 +1,7 @@
 """The relevance shown for a phrase that occurs in a side's text without an edge to it.
 
 Edges are segments: if "matrix" occurs only within "covariance matrix", the document has no edge to it, and the graph
-gives it almost no relevance to a text that is full of it. As a reader sees the count beside the relevance, such a
+gives it almost no relevance to a text that is full of it. As users see the count next to the relevance, such a
 phrase is shown the relevance of its words, weighted like an edge: S_ij g0_j summed over the side's documents, in units
 of the mean over the side's salient phrases. This first-order part is nearly all of the relevance of a phrase with an
 edge. Ranking does not use it.

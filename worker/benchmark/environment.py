@@ -77,7 +77,7 @@ class BenchEnvironment:
         return pairs, pages
 
     def time_steps(self, steps: Mapping[str, Step], cases: int) -> dict[str, Timings]:
-        """Time the steps in turns within the budget."""
+        """Time the steps alternately within the budget."""
         return time_interleaved(steps, cases, self.budget_seconds)
 
     def build_specs(self, kind: str, size: int = 0) -> list[ComparisonSpec]:

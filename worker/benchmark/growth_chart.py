@@ -25,7 +25,7 @@ class GrowthPoint:
 
 
 def measure_growth_points(environment: BenchEnvironment) -> list[GrowthPoint]:
-    """Measure every size on every engine, the sizes in turns."""
+    """Measure every size on every engine, alternating between sizes."""
     points = []
     for kind in environment.engines:
         steps = {str(size): environment.build_cold_step(kind, size) for size in environment.corpus.sizes}

@@ -43,7 +43,7 @@ class QueryPage:
 def draw_workload(
     reader: Reader, ids: Sequence[str], count: int, seed: int = 1
 ) -> tuple[list[DocumentPair], list[QueryPage]]:
-    """Draw ``count`` pairs and pages around documents of ``ids``; fewer if there are not so many."""
+    """Draw ``count`` pairs and pages around documents of ``ids``; fewer if there are not enough."""
     pairs: list[DocumentPair] = []
     pages: list[QueryPage] = []
     for id in random.Random(seed).sample(list(ids), len(ids)):

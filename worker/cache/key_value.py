@@ -27,7 +27,7 @@ class KeyValueStore(ABC):
 
     @abstractmethod
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
-        """Store the values for so many seconds; ``only_new`` leaves existing values as they are."""
+        """Store the values for a number of seconds; ``only_new`` leaves existing values as they are."""
 
     @abstractmethod
     def delete(self, keys: Sequence[str]) -> None: ...

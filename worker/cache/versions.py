@@ -81,7 +81,7 @@ class VersionCache(WriteListener):
         return {id: versions[id].version for id in ids}
 
     def get(self, index: str, epoch: str, ids: Sequence[str], *, fresh: bool = False) -> dict[str, DocumentVersion]:
-        """Return versions and acls by id, whoever may read them; documents that do not exist are left out.
+        """Return versions and acls by id, regardless of access rights; documents that do not exist are left out.
 
         ``fresh``: as they were at most ``acl_ttl`` seconds ago.
         """

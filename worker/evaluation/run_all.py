@@ -20,7 +20,7 @@ from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
 from worker.evaluation.quality_metrics import CaseProgress
 
 BASELINES = (BASELINE, "cda/paper")
-"""Rows that the table of goals shows beside the default."""
+"""Rows that the table of goals shows next to the default."""
 
 
 def evaluate_all(

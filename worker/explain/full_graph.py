@@ -1,7 +1,7 @@
 """The whole corpus as one graph: every phrase, every document. For the shell and Python only.
 
 The edges are read from the index once an epoch, with the weights the epoch was built on, and cached while the process
-lives; once documents have been added or deleted, they are read anew each time.
+lives; once documents have been added or deleted, they are read again each time.
 """
 
 from __future__ import annotations

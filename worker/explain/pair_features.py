@@ -88,7 +88,7 @@ def _count_occurrences(side: ResolvedSide, phrases: Sequence[str], with_counts: 
 
 
 def _match_partially(side: ResolvedSide, phrases: Sequence[str], count: Indices) -> Floats:
-    """Return the share of each phrase that a side holds in some form, (P,): 1 where it occurs."""
+    """Return the share of each phrase that a side contains in some form, (P,): 1 where it occurs."""
     match = np.ones(len(count))
     lacking = np.flatnonzero(count == 0)
     match[lacking] = side.text.match_partially([phrases[i] for i in lacking.tolist()])
@@ -126,9 +126,9 @@ def _compute_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:
 
 
 def _compute_topic_cosines(a: ResolvedSide, b: ResolvedSide, candidates: PairCandidates) -> tuple[Floats, Floats]:
-    """Return the cosine of each side's topic centroid with the other documents that hold each phrase, (P,) each.
+    """Return the cosine of each side's topic centroid with the other documents that contain each phrase, (P,) each.
 
-    The documents of both sides do not count among those: that one side holds the phrase says nothing
+    The documents of both sides do not count among those: that one side contains the phrase says nothing
     about the other.
     """
     model, ids = a.reader.model, candidates.phrase_ids

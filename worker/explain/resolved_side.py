@@ -143,7 +143,7 @@ class ResolvedSide:
         return centroid, float(np.linalg.norm(centroid))
 
     def describe(self) -> SideInfo:
-        """Return what an answer says about the side: kind, ids, title."""
+        """Return the description of the side in an answer: kind, ids, title."""
         if self.kind == "document":
             return SideInfo(self.kind, self.ids, self.documents[0].document.title)
         if self.kind == "set":

@@ -98,7 +98,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SideInfo:
-    """What an answer says about a side."""
+    """Description of a side in an answer."""
 
     kind: SideKind
     ids: tuple[str, ...]

@@ -1,6 +1,6 @@
 """The Celery app: two queues of messages, JSON only, no result backend.
 
-``interactive`` takes comparisons and pages that somebody waits for; ``bulk`` takes ingestion, cut into short tasks so
+``interactive`` takes comparisons and pages that a caller waits for; ``bulk`` takes ingestion, cut into short tasks so
 that a worker that serves both queues soon returns to the first.
 
 A message carries the id of a job and nothing else; state and answer are in the job store (``redis_store`` says why

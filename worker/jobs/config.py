@@ -27,11 +27,11 @@ class WorkConfig:
     engine: str = ""
     """A folder (embedded) or an Elasticsearch URL."""
     engine_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Keyword arguments of ``open_engine``; may hold a secret."""
+    """Keyword arguments of ``open_engine``; may contain a secret."""
     redis_url: str = field(default="", repr=False)
     """Empty: no queue, the web process runs the jobs."""
     key_prefix: str = KEY_PREFIX
-    """Stands before every key in Redis; the braces keep them in one slot of a cluster."""
+    """Prefix of every key in Redis; the braces keep them in one slot of a cluster."""
     comparer: str = "worker.comparer:Comparer"
     """``module:factory``, called with the open engine; tests put a double here."""
     soft_limit_seconds: float = field(default_factory=partial(get_setting_default, "job_soft_seconds"))

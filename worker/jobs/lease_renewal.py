@@ -1,4 +1,4 @@
-"""The lease of a running job: renewed while the work goes on, so that no other worker takes the job."""
+"""The lease of a running job: renewed while the job runs, so that no other worker takes the job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class JobStopped(Exception):
 
 
 class Lease:
-    """Renews a claim from a thread of its own while the work goes on.
+    """Renews a claim from a thread of its own while the job runs.
 
     The work calls ``check()`` now and then, which raises JobStopped once the claim is void. A store that cannot be
     reached does not make the claim void; the lease only runs out.

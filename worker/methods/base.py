@@ -48,9 +48,9 @@ class SideFeatures:
     word_bm25: Floats = field(default_factory=_no_amounts)
     """BM25 of its words against the side, whether or not it occurs."""
     partial_match: Floats = field(default_factory=_no_amounts)
-    """Share of it that the side holds in some form (words, their families, acronyms), from 0 to 1."""
+    """Share of it that the side contains in some form (words, their families, acronyms), from 0 to 1."""
     topic_cosine: Floats = field(default_factory=_no_cosines)
-    """Cosine of the side's topic vector with that of the documents that hold the phrase."""
+    """Cosine of the side's topic vector with that of the documents that contain the phrase."""
     tokens: Sequence[str] = ()
     """Lemmas of the text."""
     seed: SeedSide = field(default_factory=lambda: SeedSide(()))
@@ -75,7 +75,7 @@ class PairProblem:
     background: Floats = field(default_factory=_no_amounts)
     """The sum of the phrase's normalised weights over the whole corpus; all zeros where it is not known."""
     document_frequency: Indices = field(default_factory=_no_counts)
-    """Documents of the corpus that hold the phrase."""
+    """Documents of the corpus that contain the phrase."""
     quality: Floats = field(default_factory=_no_amounts)
     """Quality that the miner gave the phrase."""
     topic_similarity: float = 1.0
@@ -85,7 +85,7 @@ class PairProblem:
     corpus_size: int = 0
     """Documents of the corpus."""
     word_document_frequency: Callable[[str], int] = lambda word: 0
-    """Function that returns the number of documents that hold a word."""
+    """Function that returns the number of documents that contain a word."""
 
     def __post_init__(self) -> None:
         size = len(self.phrases)
@@ -205,7 +205,7 @@ class Method(ABC):
     needs_counts: ClassVar[bool] = False
     """Whether it reads how often a phrase occurs in a set; for the others it is enough whether it does."""
     needs_word_bm25: ClassVar[bool] = False
-    """Whether it reads BM25 of a phrase's words against a side that need not hold all of them."""
+    """Whether it reads BM25 of a phrase's words against a side that need not contain all of them."""
 
     @abstractmethod
     def sort_phrases(self, problem: PairProblem) -> MethodResult:

@@ -5,8 +5,8 @@ A phrase in both texts is common. For one that a holds and b lacks four kinds of
 * the graph: ln(f'_i + m), less its mean over a's salient phrases, m the mean of f' over those that b lacks.
   Relevance to b as Eq. 7 gives it on the neighbourhood, against what the phrases of a get anyway;
 * partial match: how much of the phrase b holds in some form (its words, their families, acronyms);
-* topics: the cosine of b with the other documents that hold the phrase;
-* the base rate: how many documents hold it.
+* topics: the cosine of b with the other documents that contain the phrase;
+* the base rate: how many documents contain it.
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
@@ -119,7 +119,7 @@ def _sum_evidence(problem: PairProblem, *, holder: SideFeatures, lacking: SideFe
 
 
 def _has_neighbour(problem: PairProblem) -> Flags:
-    """Return which phrases a neighbour holds, (P,); all of them in a graph too large to look."""
+    """Return which phrases a neighbour contains, (P,); all of them if the graph is too large to check."""
     graph = problem.graph
     if graph is None or not graph.is_dense:
         return np.ones(len(problem.phrases), dtype=bool)
@@ -129,7 +129,7 @@ def _has_neighbour(problem: PairProblem) -> Flags:
 
 
 def _log_base_rate(problem: PairProblem) -> Floats:
-    """Return the logarithm of how many of ``MIN_DOCUMENTS_FOR_GRAPH`` documents hold each phrase, (P,).
+    """Return the logarithm of how many of ``MIN_DOCUMENTS_FOR_GRAPH`` documents contain each phrase, (P,).
 
     Two texts are more likely to be about a phrase that many documents are about.
     """
@@ -151,7 +151,7 @@ def _is_part_of_implied(problem: PairProblem, implied: Flags) -> Flags:
 def _move_between_thresholds(odds: Floats, implied: Flags, weights: ReaderOddsWeights) -> Floats:
     """Map the odds of implied phrases, from the filler threshold on, into the interval between the two thresholds.
 
-    Readers doubt them more than their evidence says. So they come after the phrases that both texts hold and only fill
+    Readers doubt them more than their evidence suggests. So they come after the phrases in both texts and only fill
     up a list that has few of those.
     """
     informative, filler = weights.common_informative, weights.common_filler

@@ -10,7 +10,7 @@ from worker.methods.base import MethodResult, PairProblem, RankedList
 from worker.solver.subgraph import Flags, Floats, Indices
 
 SCORE_DIGITS = 10
-"""Scores that agree to so many digits are ties, broken by the phrase: the order of a sum must not decide."""
+"""Scores that agree to this number of digits are ties, broken by the phrase: the order of a sum must not decide."""
 
 
 def rank_phrases(phrases: Sequence[str], chosen: Flags, scores: Floats) -> RankedList:

@@ -14,7 +14,7 @@ from worker.solver.subgraph import Floats
 
 @dataclass(frozen=True)
 class PatentCom(Method):
-    """A phrase found in both texts is common, unless its counts tell the texts apart.
+    """A phrase found in both texts is common, unless its counts distinguish the texts.
 
     Assumed, where the paper only names the method: the features are the candidates, the test is
     chi-square on the two-by-two table of the phrase's occurrences and the other tokens of each

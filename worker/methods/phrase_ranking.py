@@ -1,17 +1,18 @@
 """How likely a reader keeps a phrase of a list: log odds, weighed by ``ReaderOddsWeights``.
 
-Readers struck out what a careful reader would of 150 comparisons, about 4,900 phrases in all, and an editor wrote lists
-of thirty by hand. Both are explained by the same seven features:
+Readers marked what a careful reader would delete in 150 comparisons, about 4,900 phrases, and an editor wrote the lists
+of thirty comparisons by hand. The same seven features predict both:
 
 * the weight of the phrase in the text, BM25, as the graph has it; a part of another phrase has none;
-* the cosine of the text with the documents that hold the phrase: a phrase that is only mentioned is at home elsewhere;
+* the cosine of the text with the documents that contain the phrase: low for a phrase that is only mentioned;
 * salience, quality and occurrences in the text;
 * several words: a single one says less;
 * rarity: a phrase of very many documents says little about two.
 
-A distinct phrase loses the more of it the other text holds in some form. Whether an implied phrase is kept depends on
-whether the reader believes that the text that lacks it is about it: on the evidence for that, the cosine of that text
-with the documents that hold the phrase, how much of it the text holds, and how much the other text is about it.
+A distinct phrase scores lower, the more of it the other text contains in some form. Whether an implied phrase is kept
+depends on whether the reader believes that the text that lacks it is about it: on the evidence for that, the cosine of
+that text with the documents that contain the phrase, how much of it the text contains, and how much the other text is
+about it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class _SideOdds(NamedTuple):
     own: Floats
     """Log odds from the features of the phrase in the side's text."""
     partial_match: Floats
-    """Share of the phrase that the side holds in some form; 0 for a long text or a set, which hold any word."""
+    """Share of the phrase that the side contains in some form; 0 for a long text or a set, which contain any word."""
 
 
 class ReaderOdds:

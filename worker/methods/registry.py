@@ -1,4 +1,4 @@
-"""METHODS, the list of all methods. A new method is a module beside this one and a line here."""
+"""METHODS, the list of all methods. A new method is a module in this folder and a line here."""
 
 from __future__ import annotations
 

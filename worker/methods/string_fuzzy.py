@@ -13,7 +13,7 @@ from worker.methods.method_results import sort_rest_as_distinct
 
 @dataclass(frozen=True)
 class StringFuzzy(Method):
-    """The phrase need not occur: its words may stand anywhere in the text."""
+    """The phrase need not occur: its words may occur anywhere in the text."""
 
     name: ClassVar[str] = "string_fuzzy"
     title: ClassVar[str] = "similar strings"

@@ -21,7 +21,7 @@ class TopicLabel(Method):
     """The score of phrase p for text d is ``sum over words w of p(w | d) PMI(w, p)``.
 
     Assumed: p(w | d) is the share of w among the text's tokens; PMI comes from documents of the
-    neighbourhood that hold both, and is 0 where none does; a side chooses among the phrases that
+    neighbourhood that contain both, and is 0 where none does; a side chooses among the phrases that
     occur in its text.
     """
 
@@ -47,7 +47,7 @@ class TopicLabel(Method):
 
 
 def score_first_order(tokens: Sequence[str], texts: Sequence[LemmaText], holders: Sequence[Flags]) -> Floats:
-    """Return the scores (P,) of phrases for a text; ``holders`` flags the documents (N,) that hold each phrase."""
+    """Return the scores (P,) of phrases for a text; ``holders`` flags the documents (N,) that contain each phrase."""
     counts, total = Counter(tokens), max(len(tokens), 1)
     words = sorted(counts)
     share = np.array([counts[word] / total for word in words])

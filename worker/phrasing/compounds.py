@@ -19,7 +19,7 @@ _MIN_MENTIONS = 2
 _MIN_SHARE = 2 / 3
 """Share of a phrase's mentions that must be part of the compound."""
 _MAX_MENTIONS = 60
-"""Mentions looked at in a text."""
+"""Maximum mentions examined in a text."""
 
 LINE_END = "\n"
 """The token at the end of a line in padded tokens."""

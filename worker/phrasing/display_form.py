@@ -1,6 +1,6 @@
 """The display form of a phrase: as the corpus usually writes it if the documents at hand do so too, else as they do.
 
-"security firms" and "securities firms" have the same lemmas; only a text tells which of them is meant. Callers who may
+"security firms" and "securities firms" have the same lemmas; only a text shows which of them is meant. Callers who may
 not read the whole corpus see only spellings from documents they may read.
 """
 
@@ -17,7 +17,7 @@ from worker.explain.text.spans import DocumentSpans
 _MAX_DOCUMENTS_READ = 2
 """For more documents the usual form of the corpus is taken without reading them."""
 _MAX_OCCURRENCES = 20
-"""Occurrences looked at for the usual form and for the most frequent one."""
+"""Maximum occurrences examined for the usual form and for the most frequent one."""
 
 
 def get_corpus_form(phrase: str, model: PhraseModel) -> str:

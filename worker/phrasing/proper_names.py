@@ -17,9 +17,9 @@ from worker.explain.text.spans import DocumentSpans
 from worker.phrasing.compounds import space_tokens
 
 _MAX_MENTIONS = 3
-"""Mentions looked at, in the text only: titles are often all in capitals."""
+"""Maximum mentions that are examined, in the text only: titles are often all in capitals."""
 _CONTEXT_CHARACTERS = 80
-"""Characters looked at on either side of a mention."""
+"""Characters examined on either side of a mention."""
 _MAX_NAME_WORDS = 5
 """Longest name in words; more capitalised words in a row are a heading."""
 _DATES = frozenset(

@@ -1,4 +1,4 @@
-"""The worker process: a Celery worker with one task that runs a job by its id, and a reaper beside it."""
+"""The worker process: a Celery worker with one task that runs a job by its id, and a reaper."""
 
 from __future__ import annotations
 

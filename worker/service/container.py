@@ -117,7 +117,7 @@ class ServiceContainer:
         )
 
     def announce_job(self, id: str, queue: QueueName) -> None:
-        """Tell the workers of a queued job; raise StoreUnavailable when the broker cannot be reached."""
+        """Notify the workers of a queued job; raise StoreUnavailable when the broker cannot be reached."""
         if self.is_inline:
             with self._opening:
                 self._threads.submit(self.run_inline, id)
@@ -131,7 +131,7 @@ class ServiceContainer:
         try:
             while run_job(self.store, id, make_job_handlers(self)):
                 pass
-        except Exception:  # nobody reads the result of a pool thread
+        except Exception:  # the result of a pool thread is never read
             log.exception("job %s failed", id)
 
     def add_listener(self, listener: Callable[[str], None]) -> None:

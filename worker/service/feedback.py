@@ -16,7 +16,7 @@ _MAX_ENTRIES = 100_000
 def record_feedback(
     key_values: KeyValueStore, answer: Mapping[str, Any], phrases: Sequence[Mapping[str, Any]], caller: str
 ) -> int:
-    """Store what a reader said of phrases of an answer; return the number of entries."""
+    """Store user feedback on phrases of an answer; return the number of entries."""
     about = {name: answer.get(name) for name in ("index", "epoch", "method", "preset")}
     about |= {side: answer[side]["ids"] or answer[side]["title"] for side in ("a", "b")}
     now = round(time.time(), 3)

@@ -176,7 +176,7 @@ class JobGateway:
         return JobView(job, self.answers.put(id, job.kind, job.answer), "miss" if just_submitted else "hit")
 
     def wait(self, submission: Submission, caller: Caller, seconds: float) -> JobView:
-        """Return the job once it has ended, or after so many seconds; at once when too many requests wait already."""
+        """Return the job once it has ended, or after ``seconds``; at once when too many requests wait already."""
         id = submission.id
         view = self.get(id, caller, just_submitted=submission.created)
         if view.job.state not in OPEN_STATES or seconds <= 0:
@@ -191,7 +191,7 @@ class JobGateway:
         return view
 
     def leave(self, id: str, caller: Caller) -> Job | None:
-        """Take the caller off a job, which is cancelled when nobody else waits for it; raise UnknownJob."""
+        """Take the caller off a job, which is cancelled when no other caller waits for it; raise UnknownJob."""
         self.get(id, caller)
         return self.container.store.leave(id, caller.key_id)
 
@@ -271,7 +271,7 @@ class JobGateway:
         return [name for name in self.container.engine.list_indexes() if caller.may_use_index(name)]
 
     def get_index_info(self, index: str) -> IndexInfo:
-        """Return what the engine says of an index; raise UnknownIndex."""
+        """Return the engine's information about an index; raise UnknownIndex."""
         return self.container.engine.get_info(index)
 
     def get_source(self, info: IndexInfo) -> AttachedSource | None:
@@ -283,13 +283,13 @@ class JobGateway:
         self.container.versions.get_epoch(index)
 
     def get_readable_ids(self, index: str, epoch: str, groups: Groups, load: Callable[[], DocumentIds]) -> DocumentIds:
-        """Return the ids that these groups may read, from ``load`` or remembered while changes would be heard of."""
+        """Return the ids that these groups may read, from ``load`` or cached while changes are received."""
         if self._subscriber is not None and not self._subscriber.is_connected:
             return load()
         return self._readable_ids.get(index, epoch, groups, load)
 
     def record_feedback(self, answer: Mapping[str, Any], phrases: Sequence[Mapping[str, Any]], caller: Caller) -> int:
-        """Store what a reader said of phrases of an answer; return the number of entries."""
+        """Store user feedback on phrases of an answer; return the number of entries."""
         return record_feedback(self.container.key_values, answer, phrases, caller.key_id)
 
     # Health

@@ -1,4 +1,4 @@
-"""Suggestions: phrases that continue what somebody is typing."""
+"""Suggestions: phrases that complete what a user is typing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker.index_catalog import IndexCatalog
 from worker.phrasing.display_form import DisplayForms, get_corpus_form
 
 _MAX_CONTINUATIONS = 2000
-"""Word starts looked at, in alphabetical order."""
+"""Maximum word starts examined, in alphabetical order."""
 _MAX_CHECKED_PHRASES = 500
 """Phrases looked for in documents when the caller may not read all of them."""
 _PHRASES_PER_REQUEST = 100

@@ -1,4 +1,4 @@
-"""The outer loop of Algorithm 1: relax with the selection fixed, select anew, until it settles."""
+"""The outer loop of Algorithm 1: relax with the selection fixed, select again, until it converges."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class RelevanceShares:
     """Shares of one phrase's relevance to one side; they sum to 1."""
 
     own: float
-    """Through the documents of the side that holds the phrase: they explain nothing."""
+    """Through the documents of the side that contains the phrase: they explain nothing."""
     direct: float
     """Through the documents of the side it is relevant to."""
     via: Floats

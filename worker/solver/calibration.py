@@ -22,7 +22,7 @@ from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
 
 MIN_LOG_MARGIN = -50.0
-"""Stands for the logarithm of 0: far below any real margin, yet a number."""
+"""Used as the logarithm of 0: far below any real margin, but finite."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from worker.solver.ranking_weights import DEFAULT_WEIGHTS, ODDS_OPTIONS, ODDS_PR
 Threshold = Literal["mean", "log"]
 
 MIN_DOCUMENTS_FOR_GRAPH = 25
-"""Documents below which a corpus has no graph to speak of."""
+"""Documents below which the graph of a corpus is negligible."""
 _EVIDENCE_WEIGHTS = ("word_weight", "topic_weight", "base_weight")
-"""Weights of the evidence beside the graph's."""
+"""Weights of the evidence other than the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Parameters:
     word_weight: float = 0.0
     """Log domain: weight of finding all of the phrase, worded differently, in the side that lacks it."""
     topic_weight: float = 0.0
-    """Log domain: weight of a cosine of 1 between that side and the documents that hold the phrase."""
+    """Log domain: weight of a cosine of 1 between that side and the documents that contain the phrase."""
     base_weight: float = 0.0
-    """Log domain: weight of each e-fold of documents that hold the phrase, beyond one in ``MIN_DOCUMENTS_FOR_GRAPH``:
-    the base rate."""
+    """Log domain: weight of the base rate: of each e-fold of documents that contain the phrase, beyond one in
+    ``MIN_DOCUMENTS_FOR_GRAPH``."""
     tolerance: float = 1e-4
     """Relative change of the objective that ends a loop."""
     max_inner: int = 200
@@ -108,7 +108,7 @@ class Parameters:
         return values
 
     def cut_for_corpus(self, documents: int) -> float:
-        """Return the cut in a corpus of so many documents."""
+        """Return the cut in a corpus of this number of documents."""
         return self.cut * max(1.0, math.log(max(documents, 1) / MIN_DOCUMENTS_FOR_GRAPH))
 
     def build_notes(self) -> list[str]:
@@ -136,6 +136,6 @@ DEFAULT = Parameters(
     lambda_=0.0, delta=0.0, kappa=1.0, threshold="log",
     cut=0.16, word_weight=2.2, topic_weight=2.6, base_weight=0.1,
 )  # fmt: skip
-"""Ours: no background, relevance learned first, cut in the log domain with other evidence beside the graph's."""
+"""PhraseCom's preset: no background, relevance solved first, cut in the log domain with evidence beyond the graph."""
 
 PRESETS = {"default": DEFAULT, "paper": PAPER}

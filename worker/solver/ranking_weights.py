@@ -1,7 +1,7 @@
-"""The numbers of the ranking: log odds that a reader keeps a phrase. Used by ``worker.methods.phrase_ranking``.
+"""The weights of the ranking: log odds that a reader keeps a phrase. Used by ``worker.methods.phrase_ranking``.
 
-They stand here because they are part of ``Parameters``. Fitted together on readers' choices: about 4,900 phrases of
-150 comparisons, and lists of thirty that an editor wrote by hand.
+They are in this module because they are part of ``Parameters``. Fitted together on readers' choices: about 4,900
+phrases of 150 comparisons, and lists of thirty comparisons that an editor wrote by hand.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class ReaderOddsWeights:
-    """Weights, floors and thresholds, all in log odds unless said otherwise."""
+    """Weights, floors and thresholds, all in log odds unless noted otherwise."""
 
     intercept: float = -2.1
     """Odds of a phrase whose features are all 0."""
     bm25: float = 2.0
-    """Per unit of BM25 in the text, in units of the idf of a word of one document: rare words, said again."""
+    """Per unit of BM25 in the text, in units of the idf of a word of one document: rare words that are repeated."""
     topic_cosine: float = 2.0
-    """Per unit of cosine of the text with the documents that hold the phrase: a mere mention is at home elsewhere."""
+    """Per unit of cosine of the text with the documents that contain the phrase; low for a mere mention."""
     log_quality: float = 1.2
     """Per e-fold of the quality that the miner gave the phrase."""
     multi_word: float = 1.0
@@ -31,15 +31,15 @@ class ReaderOddsWeights:
     log_rarity: float = 0.35
     """Per e-fold of rarity: a phrase of very many documents says little about two."""
     other_side_match: float = -1.6
-    """For a distinct phrase, per share of it that the other text holds in some form."""
+    """For a distinct phrase, per share of it that the other text contains in some form."""
     implied_intercept: float = -2.3
     """Odds of an implied phrase at the cut whose features are all 0."""
     implied_margin: float = 0.2
     """For an implied phrase, per unit of evidence above the cut."""
     implied_topic_cosine: float = 2.0
-    """For an implied phrase, per unit of cosine between the text that lacks it and the documents that hold it."""
+    """For an implied phrase, per unit of cosine between the text that lacks it and the documents that contain it."""
     implied_partial_match: float = 2.2
-    """For an implied phrase, per share of it that the text that lacks it holds in some form."""
+    """For an implied phrase, per share of it that the text that lacks it contains in some form."""
     dissimilarity: float = -5.0
     """For a common phrase, per unit of cosine of the two texts below ``min_similarity``."""
     min_similarity: float = 0.25
@@ -61,7 +61,7 @@ class ReaderOddsWeights:
     extra_documents: float = 10_000.0
     """Documents added to those of the corpus where rarity is measured: a small corpus says little about it."""
     max_text_words: float = 1000.0
-    """Words of a text above which a partial match says nothing: a long text holds nearly any word."""
+    """Words of a text above which a partial match says nothing: a long text contains nearly any word."""
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self)):

@@ -25,7 +25,7 @@ _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 
 
 def fetch_cluster_id(connection: ElasticsearchConnection) -> str:
-    """Return the UUID of the cluster, which is independent of its address; empty if the server does not tell."""
+    """Return the UUID of the cluster, which is independent of its address; empty if the server does not return it."""
     return str(connection.client.info().body.get("cluster_uuid", ""))
 
 

@@ -1,6 +1,6 @@
 """Documents added, replaced or deleted since the embedded epoch was built.
 
-One small file beside the graph, replaced in one step at each change, so that a reader in another process sees either
+One small file next to the graph, replaced in one step at each change, so that a reader in another process sees either
 the state before the change or the one after it.
 """
 

@@ -23,7 +23,7 @@ _RAW_TYPES: dict[str, type[np.generic]] = {"words": np.int32, "salient_rows": np
 """Raw files of a build, in order of arrival."""
 _NEW_LINE = "\n"
 _UNKNOWN = -2
-"""Stands for a word that the model does not know, until its document is blanked."""
+"""Placeholder for a word that the model does not know, until its document is blanked."""
 _VERSION = re.compile("[0-9a-f]{16}")
 Ints = NDArray[np.int64]
 

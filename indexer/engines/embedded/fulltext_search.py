@@ -116,7 +116,7 @@ def list_first_ids(searcher: Searcher, query: Query, limit: int) -> list[str]:
 
 
 def count_by_date(searcher: Searcher, query: Query, interval: Interval) -> dict[int, int]:
-    """Return the matches in each bucket by its first millisecond. Raise TooLarge if tantivy refuses so many buckets."""
+    """Return the matches in each bucket by its first millisecond; raise TooLarge if there are too many buckets."""
     aggregation = {"dates": {"histogram": {"field": "date", "interval": float(interval.grain_ms), "min_doc_count": 1}}}
     try:
         buckets = searcher.aggregate(query, aggregation)["dates"]["buckets"]

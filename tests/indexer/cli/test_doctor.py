@@ -54,7 +54,7 @@ def test_an_unconfigured_redis_is_a_note_that_says_what_needs_it(
     phrasecom: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unset = load_settings().model_copy()
-    object.__setattr__(unset, "redis_url", SecretStr("redis://127.0.0.1:9/0"))  # a default where nobody listens
+    object.__setattr__(unset, "redis_url", SecretStr("redis://127.0.0.1:9/0"))  # a default with a closed port
     assert "redis_url" not in unset.model_fields_set
     monkeypatch.setattr("indexer.settings.load_settings", lambda **given: unset)
     status, findings = run_doctor(phrasecom)

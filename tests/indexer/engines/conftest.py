@@ -25,5 +25,5 @@ def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @pytest.fixture(scope="module")
 def papers(shared_engine: Engine, corpus: AnalysedCorpus) -> Reader:
-    """A reader of the index ``papers``, which holds the corpus; do not write to it."""
+    """A reader of the index ``papers``, which contains the corpus; do not write to it."""
     return write_index(shared_engine, corpus)

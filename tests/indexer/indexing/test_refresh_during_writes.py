@@ -90,7 +90,7 @@ def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine
         assert busy.value.retryable and busy.value.status == 409
         with pytest.raises(IndexBusy):
             delete_documents(impatient_engine, "papers", ["d1"])
-        assert len(list_ids(impatient_engine)) == 13, "reading goes on"
+        assert len(list_ids(impatient_engine)) == 13, "reads continue"
     assert list_ids(impatient_engine) == {f"d{n}" for n in range(13)}
     assert add_documents(make_documents(13, 14), impatient_engine, "papers") == 1
     assert delete_documents(impatient_engine, "papers", ["d1"]) == 1

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from deploy.elasticsearch.node import Node, find_free_port, get_assembled_home
+from deploy.elasticsearch.node import Node, get_assembled_home
+from indexer.net import find_free_port
 from tests.support.deployment import MAX_WAIT_SECONDS
 from tests.support.polling import wait_until
 

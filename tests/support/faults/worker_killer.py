@@ -15,7 +15,7 @@ from tests.support.deployment import Deployment
 from worker.jobs.redis_store import RedisJobStore
 
 KillTarget = Literal["process", "machine", "parent"]
-"""The process that computes, that process and its parent, or the parent alone (the job goes on without it)."""
+"""The process that computes, that process and its parent, or the parent alone (the job continues without it)."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class ReplyOutcome:
 
 
 def send_traffic(url: str, mix: RequestMix, rate: float, seconds: float) -> TrafficResult:
-    """Send ``rate`` requests a second for so many seconds; return when the last is answered."""
+    """Send ``rate`` requests per second for ``seconds``; return when the last is answered."""
     outcome, lock, began = TrafficResult(rate, seconds), threading.Lock(), time.monotonic()
     due = _draw_send_times(began, rate, seconds)
 

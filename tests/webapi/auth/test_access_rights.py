@@ -299,7 +299,7 @@ def test_a_right_revoked_by_another_program_is_gone_within_five_seconds(
 
 
 def test_without_the_store_restricted_callers_get_nothing(app: AppClient, guest: AppClient) -> None:
-    """Without the store nobody knows whether they may still read what is in the cache."""
+    """Without the store, access to cached answers cannot be checked."""
     id = guest.compare("o1", "b1").json["id"]
     gateway: JobGateway = app.flask_app.extensions[EXTENSION].gateway
 

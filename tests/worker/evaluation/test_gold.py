@@ -56,7 +56,7 @@ def test_keywords_are_labelled_as_by_hand(tmp_path: Path) -> None:
         "mail corpus": "distinct_a",
         "topic model": "distinct_b",
     }
-    # hidden topic: in neither text; random walk: b's text holds it too; spam filter and spam: a's text holds them
+    # hidden topic: in neither text; random walk: b's text contains it too; spam filter and spam: a's text contains them
     # crawling, page rank: a's own text does not hold them ("ranks pages" is another order)
     assert label_pair(b, a).labels == {
         "web graph": "surface",

@@ -222,7 +222,7 @@ def test_an_answer_expires_and_is_remembered_as_expired(make_store: MakeStore) -
     assert claim is not None
     store.finish(claim, make_answer())
     wait_until(lambda: get_state(store) == "expired")
-    assert store.submit(make_job()), "asked again it is computed again"
+    assert store.submit(make_job()), "a repeated request is computed again"
 
 
 def test_the_least_recently_read_answers_are_evicted(make_store: MakeStore) -> None:

@@ -16,7 +16,7 @@ from worker.phrasing.display_form import DisplayForms
 def find_display_form(
     usual_form: str, text: str, groups: Groups = None, *, copies: int = 1, phrase: str = "security firm"
 ) -> str:
-    """Return the form of a phrase in so many documents of one text, whose lemmas are "a security firm"."""
+    """Return the form of a phrase in a number of documents with one text, whose lemmas are "a security firm"."""
     spans = DocumentSpans(make_analysed_document(text, "a security firm"))
     model = replace(make_phrase_model(), phrases=["security firm"], display_forms=[usual_form])
     return DisplayForms([spans] * copies, model, groups).find(phrase)

@@ -1,4 +1,4 @@
-"""The core computes what Algorithm 1 says, to nine digits, step for step."""
+"""The core computes Algorithm 1, to nine digits, step for step."""
 
 from __future__ import annotations
 

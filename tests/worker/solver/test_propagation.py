@@ -52,7 +52,7 @@ def test_a_stricter_tolerance_takes_no_fewer_steps_and_both_are_reported(pair: P
 
 
 def test_a_phrase_missing_from_a_document_is_relevant_through_a_neighbour() -> None:
-    # phrase 1 stands in document 1 only, which shares phrase 0 with document 0
+    # phrase 1 occurs in document 1 only, which shares phrase 0 with document 0
     graph = Subgraph.from_edges([0, 0, 1], [0, 1, 1], [1.0, 1.0, 1.0], [2.0, 1.0], [1.0, 2.0])
     iterated = propagate_iteratively(graph, build_pair_seeds(graph, SeedSide([0]), SeedSide([1]), alpha=100.0), 100.0)
     assert 0 < iterated.f[1, 0] < iterated.f[0, 0]
