@@ -20,22 +20,29 @@ RUNNING_SERVER = "PHRASECOM_TEST_ELASTICSEARCH"
 
 FIXTURE_MARKERS = {
     "chromium": "browser",
-    "clone": "server",
+    "clone": "elasticsearch",
     "demo_folder": "server",
     "elastic_server": "elasticsearch",
     "elasticsearch": "elasticsearch",
     "elasticsearch_url": "elasticsearch",
     "inline_server": "server",
-    "own_valkey": "server",
     "real_server": "server",
-    "remote": "elasticsearch",
     "valkey": "server",
     "valkey_url": "server",
 }
 """Fixture that starts a server or a browser, or parameter that chooses one -> marker of every test that uses it."""
 
-FOLDER_MARKERS = {"browser": "browser", "faults": "server", "load": "server"}
-"""Folder of this one -> marker of every test in it."""
+FOLDER_MARKERS = {
+    "browser": "browser",
+    "faults": "server",
+    "load": "server",
+    "quality": "slow",
+    "webapi/server": "server",
+    "worker/benchmark": "slow",
+    "worker/evaluation": "slow",
+    "worker/process": "server",
+}
+"""Folder below this one -> marker of every test in it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,9 +54,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         assert isinstance(item, pytest.Function)
         parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
         names = {*item.fixturenames, *(value for value in parameters if isinstance(value, str))}
+        folders = {folder.as_posix() for folder in item.path.relative_to(Path(__file__).parent).parents}
         markers = {FIXTURE_MARKERS[name] for name in FIXTURE_MARKERS.keys() & names}
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        for marker in sorted(markers | {FOLDER_MARKERS.get(folder, "")} - {""}):
+        for marker in sorted(markers | {FOLDER_MARKERS[folder] for folder in FOLDER_MARKERS.keys() & folders}):
             item.add_marker(marker)
 
 

@@ -14,8 +14,6 @@ from tests.support.site import Site, serve_site
 if TYPE_CHECKING:
     from selenium import webdriver
 
-pytestmark = pytest.mark.elasticsearch
-
 
 @pytest.fixture(scope="module")
 def attached_site(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:

@@ -163,7 +163,6 @@ def searchkit(elasticsearch_url: str, other_site: Site) -> Iterator[None]:
         server.terminate()
 
 
-@pytest.mark.elasticsearch
 def test_searchkit_on_an_attached_index_says_why(
     chromium: webdriver.Chrome, other_site: Site, attached: Site, source: str, searchkit: None
 ) -> None:

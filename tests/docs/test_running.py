@@ -70,6 +70,12 @@ def read_logs(folder: Path) -> str:
     return "".join(f"\n== {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in folder.glob("run/*.log"))
 
 
+WAIT_FOR_WORKER = """
+until curl --silent -H "X-API-Key: $KEY" http://127.0.0.1:8080/metrics | grep 'phrasecom_up{part="worker"} 1.0'; do
+  sleep 0.2
+done
+"""
+"""The metrics show a worker only some seconds after it is ready."""
 DEFINE_ASK = """
 ask() {
   curl --silent --fail-with-body -H "X-API-Key: $KEY" -H "Content-Type: application/json" \\
@@ -85,7 +91,8 @@ phrasecom search "note comparison" --size 100 --index handbook --engine run/engi
 
 def test_the_pages_run_as_they_are_written(clone: Path) -> None:
     """One after the other in one shell: starting everything is what takes the time."""
-    script = [*read_blocks("running.md", "Start", "Ask"), DEFINE_ASK, "ask > run/first.json"]
+    script = [*read_blocks("running.md", "Start"), WAIT_FOR_WORKER, *read_blocks("running.md", "Ask")]
+    script += [DEFINE_ASK, "ask > run/first.json"]
     script += read_blocks("backup.md", "Elasticsearch", "The embedded engine", "Redis or Valkey")
     done = run_script(clone, [*script, ASK_AGAIN, *read_blocks("running.md", "Stop")])
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + read_logs(clone)

@@ -16,8 +16,7 @@ from tests.support.fake_comparer import KEY_PREFIX_VARIABLE, VALKEY_URL_VARIABLE
 from tests.support.faults.fault_results import IS_FULL_RUN, FaultResult, assert_no_bad_replies, record_result
 from tests.support.faults.job_tracker import JobEndCounter, JobTracker
 from tests.support.faults.observer import ApiObserver
-from worker.jobs.config import WorkConfig
-from worker.jobs.limits import JobLimits
+from worker.jobs.config import JobLimits, WorkConfig
 
 GOOD_JOBS = 60 if IS_FULL_RUN else 10
 BAD_JOBS = 3 if IS_FULL_RUN else 1

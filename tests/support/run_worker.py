@@ -6,8 +6,7 @@ import json
 import sys
 from typing import Any
 
-from worker.jobs.config import WorkConfig
-from worker.jobs.limits import JobLimits
+from worker.jobs.config import JobLimits, WorkConfig
 from worker.process.celery_worker import start_worker
 
 

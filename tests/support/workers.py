@@ -13,8 +13,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 from tests.support.polling import wait_until
-from worker.jobs.config import WorkConfig
-from worker.jobs.limits import JobLimits
+from worker.jobs.config import JobLimits, WorkConfig
 
 StartWorker = Callable[..., subprocess.Popen[bytes]]
 """Starts a worker process: ``(queues, changed_config)``."""

@@ -47,6 +47,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("label", "mode"), CASES)
 def test_every_answer_is_a_described_one(app: Flask, label: str, mode: GenerationMode) -> None:
     @settings(

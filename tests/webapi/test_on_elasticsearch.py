@@ -9,8 +9,6 @@ import pytest
 from tests.support.web_servers import RunningServer
 from webapi.client import ApiError, Client
 
-pytestmark = pytest.mark.elasticsearch
-
 
 @pytest.fixture
 def client(elastic_server: RunningServer) -> Iterator[Client]:

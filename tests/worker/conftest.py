@@ -48,7 +48,7 @@ def indexed_elasticsearch_engine(elasticsearch_url: str, documents: dict[str, Do
         yield engine
 
 
-@pytest.fixture(scope="session", params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+@pytest.fixture(scope="session", params=["embedded", "elasticsearch"])
 def indexed_engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine in turn with the planted corpus; never write to it."""
     engine: Engine = request.getfixturevalue(f"indexed_{request.param}_engine")

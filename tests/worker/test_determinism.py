@@ -34,6 +34,7 @@ def test_comparing_twice_gives_the_same_bytes(comparer: Comparer, a: str, b: str
     assert one == other
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes(indexed_embedded_engine: Engine) -> None:
     engine = indexed_embedded_engine.address
     code = (

@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from worker.jobs.config import JobLimits
 from worker.jobs.job import (
     OPEN_STATES,
     Claim,
@@ -20,7 +21,6 @@ from worker.jobs.job import (
     queue_full_error,
     worker_lost_failure,
 )
-from worker.jobs.limits import JobLimits
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
 

@@ -16,6 +16,7 @@ import redis
 
 from indexer.indexing.notifications import KEY_PREFIX
 from worker.jobs import redis_scripts
+from worker.jobs.config import JobLimits
 from worker.jobs.job import (
     WORKER_LOST,
     Claim,
@@ -30,7 +31,6 @@ from worker.jobs.job import (
     queue_full_error,
     worker_lost_failure,
 )
-from worker.jobs.limits import JobLimits
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
 from worker.json_bytes import dumps, loads

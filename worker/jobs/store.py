@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from worker.jobs.config import JobLimits
 from worker.jobs.job import Claim, Failure, Job, NewJob, QueueName, StoredAnswer
-from worker.jobs.limits import JobLimits
 from worker.jobs.statistics import Durations, JobStatistics
 
 

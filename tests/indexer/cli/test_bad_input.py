@@ -291,6 +291,7 @@ def run_unprivileged(*arguments: str, **environment: str) -> tuple[int, str]:
     return completed.returncode, require_one_line(completed.stderr.removeprefix(PROGRESS_LINE))
 
 
+@pytest.mark.slow
 def test_missing_permissions_are_reported(phrasecom: RunCommand, index: str, tmp_path: Path) -> None:
     secret, locked = tmp_path / "secret.jsonl", tmp_path / "locked"
     secret.write_text('{"id": "a", "text": "A honey bee."}\n')

@@ -22,6 +22,7 @@ def server(elasticsearch_engine: Engine) -> ElasticsearchEngine:
     return elasticsearch_engine
 
 
+@pytest.mark.slow
 def test_an_unreachable_server_is_reported_with_a_fix(corpus: AnalysedCorpus) -> None:
     url = f"http://127.0.0.1:{find_free_port()}"
     with open_engine(url) as engine:

@@ -78,6 +78,7 @@ def test_a_reader_of_a_deleted_index_raises_epoch_changed(engine: Engine) -> Non
         reader.fetch(["doc-0001"])
 
 
+@pytest.mark.slow
 def test_readers_in_other_processes_never_see_a_mixture_of_epochs(engine: Engine, tmp_path: Path) -> None:
     index_processes.build_generation(engine, 1)
     stop = multiprocessing.get_context("spawn").Event()

@@ -84,6 +84,7 @@ def score_document(query: Query, document: AnalysedDocument, scorer: Bm25Scorer)
     return sum(score_document(part, document, scorer) for part in scoring)
 
 
+@pytest.mark.slow
 def test_a_query_tree_selects_and_scores_by_its_definition(reader: Reader, sparse_corpus: AnalysedCorpus) -> None:
     scorer = Bm25Scorer(sparse_corpus.model)
 

@@ -217,6 +217,7 @@ print(len(calls))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_build_run_again_gives_the_index_of_an_undisturbed_run(tmp_path: Path) -> None:
     """Kill it at moments spread over the whole run, and right after the commit."""
     corpus = write_jsonl(tmp_path / "corpus.jsonl", generate_documents(600))

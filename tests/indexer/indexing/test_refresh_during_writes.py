@@ -97,6 +97,7 @@ def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine
     assert list_ids(engine) == {f"d{n}" for n in range(14)} - {"d1"}
 
 
+@pytest.mark.slow
 def test_documents_accepted_during_refreshes_are_in_the_new_epoch(engine: Engine, impatient_engine: Engine) -> None:
     build_index(make_documents(0, 12), engine, "papers", processes=1)
     accepted: list[str] = []

@@ -70,6 +70,7 @@ def test_public_definitions_are_found_without_importing_the_file(tmp_path: Path)
     assert list(extract_docstrings(PythonFile(path, "danger", "danger"))) == []
 
 
+@pytest.mark.slow
 def test_reading_imports_nothing_of_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [source for source in list_library_files() if source.package in ("turtle", "smtplib", "heapq")]
     monkeypatch.setattr(docstrings, "list_library_files", lambda: chosen)

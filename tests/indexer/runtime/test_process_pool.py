@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from indexer.runtime.process_pool import map_in_order
 
 OWNER = """
@@ -35,6 +37,7 @@ def test_a_single_part_stays_in_its_process() -> None:
     assert list(map_in_order(lambda part: os.getpid(), iter([7]), 2)) == [(7, os.getpid())]
 
 
+@pytest.mark.slow
 def test_processes_end_when_their_owner_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout

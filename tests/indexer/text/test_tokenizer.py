@@ -94,6 +94,7 @@ def test_a_wrong_language_code_is_reported() -> None:
         Lemmatizer("English!")
 
 
+@pytest.mark.slow
 def test_a_language_with_a_lemmatiser_is_used() -> None:
     assert Lemmatizer("de")["Häuser"] == "haus"
 

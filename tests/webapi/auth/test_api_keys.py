@@ -121,6 +121,7 @@ def test_a_key_is_good_for_its_scope_and_no_other(engine_folder: Path, tmp_path:
     app.close()
 
 
+@pytest.mark.slow
 def test_reasons_in_a_search_need_the_compare_scope(app: AppClient, keys: IssuedKeys) -> None:
     only_read = app.with_key(keys.issue("only-read", ("read",)))
     wait_until(lambda: only_read.get("/v1/indexes").status_code == 200)
@@ -129,6 +130,7 @@ def test_reasons_in_a_search_need_the_compare_scope(app: AppClient, keys: Issued
     assert only_read.post("/v1/papers/_search", body | {"why": False}).status_code == 200
 
 
+@pytest.mark.slow
 def test_an_index_outside_the_key_seems_not_to_exist(app: AppClient, keys: IssuedKeys) -> None:
     everything = app.with_key(keys.secrets["reader"])
     papers = app.with_key(keys.issue("papers-only", ("read", "compare", "ingest"), ("papers",)))
@@ -152,6 +154,7 @@ def test_an_index_outside_the_key_seems_not_to_exist(app: AppClient, keys: Issue
     assert everything.get(f"/v1/comparisons/{theirs.json['id']}").status_code == 200
 
 
+@pytest.mark.slow
 def test_keys_are_added_and_removed_without_a_restart(app: AppClient, keys: IssuedKeys) -> None:
     old, new = keys.secrets["reader"], keys.issue("reader-2")
     wait_until(lambda: app.with_key(new).get("/v1/indexes").status_code == 200)

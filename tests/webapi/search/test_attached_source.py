@@ -18,8 +18,6 @@ from tests.support.polling import wait_until
 from tests.support.web_servers import WAIT_HEADER, RunningServer, launch_server
 from worker.jobs.config import WorkConfig
 
-pytestmark = pytest.mark.elasticsearch
-
 
 @pytest.fixture
 def source(elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[AttachedSource]:

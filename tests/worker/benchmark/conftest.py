@@ -32,7 +32,7 @@ def generated_elasticsearch_engine(elasticsearch_url: str, generated_embedded_en
         yield engine
 
 
-@pytest.fixture(scope="session", params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+@pytest.fixture(scope="session", params=["embedded", "elasticsearch"])
 def generated_engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine in turn with the generated corpus; never write to it."""
     engine: Engine = request.getfixturevalue(f"generated_{request.param}_engine")

@@ -242,6 +242,7 @@ def test_the_empty_documents_of_an_index_have_nothing_to_share(writable_engine: 
     assert compare_sides(Comparer(writable_engine), "nothing", "a1").distinct_b
 
 
+@pytest.mark.slow
 def test_a_thousand_documents_against_a_thousand_take_two_requests(writable_engine: Engine) -> None:
     answer = compare_thousands(writable_engine)
     assert len(answer.a.ids) == len(answer.b.ids) == 1000

@@ -9,8 +9,8 @@ import pytest
 
 from indexer.errors import Overloaded
 from tests.support.polling import wait_until
+from worker.jobs.config import JobLimits
 from worker.jobs.job import Failure, NewJob, StoredAnswer
-from worker.jobs.limits import JobLimits
 from worker.jobs.memory_store import MemoryJobStore
 from worker.jobs.redis_store import RedisJobStore
 from worker.jobs.statistics import DurationRecorder

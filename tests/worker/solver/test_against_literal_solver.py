@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from tests.support import literal_solver
@@ -25,6 +26,7 @@ def is_close(ours: np.ndarray, theirs: list[float]) -> bool:
     return bool(np.allclose(ours, theirs, rtol=1e-9, atol=1e-12))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(pair_graphs(), solver_parameters())
 def test_the_common_problem_is_solved_as_printed(pair: PairGraph, p: Parameters) -> None:
@@ -37,6 +39,7 @@ def test_the_common_problem_is_solved_as_printed(pair: PairGraph, p: Parameters)
     assert is_close(ours.solution.g[:, 0], state.g) and is_close(ours.solution.g[:, 1], state.gp)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(pair_graphs(), solver_parameters())
 def test_the_distinct_problem_is_solved_as_printed(pair: PairGraph, p: Parameters) -> None:

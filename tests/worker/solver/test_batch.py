@@ -33,6 +33,7 @@ def take_pair(seeds: Seeds, k: int) -> Seeds:
     return Seeds(np.ascontiguousarray(seeds.g0[:, k :: seeds.pair_count]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_dense_cells", [0, MAX_DENSE_CELLS])
 @settings(max_examples=60, deadline=None)
 @given(

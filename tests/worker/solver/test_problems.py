@@ -37,6 +37,7 @@ def is_clear_cut(common: CommonSolution, distinct: DistinctSolution) -> bool:
     return all((np.abs(gap) > 1e-7).all() for gap in gaps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["common", "distinct"])
 @settings(max_examples=200, deadline=None)
 @given(pair=pair_graphs(), p=solver_parameters())
@@ -61,6 +62,7 @@ def test_the_objective_never_rises_while_the_selection_is_fixed(name: str, pair:
     assert (np.diff(values) <= rounding).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(pair_graphs(), solver_parameters())
 def test_everything_is_finite_and_not_negative(pair: PairGraph, p: Parameters) -> None:
@@ -73,6 +75,7 @@ def test_everything_is_finite_and_not_negative(pair: PairGraph, p: Parameters) -
     assert np.isfinite(common.scores).all() and np.isfinite(distinct.scores).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(pair_graphs(), solver_parameters())
 def test_the_three_sets_are_disjoint_and_salient(pair: PairGraph, p: Parameters) -> None:
@@ -83,6 +86,7 @@ def test_the_three_sets_are_disjoint_and_salient(pair: PairGraph, p: Parameters)
     assert not (qa & ~pair.in_a).any() and not (qb & ~pair.in_b).any()
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(pair_graphs(), st.sampled_from([0.0, 0.1]))
 def test_swapping_the_sides_swaps_the_answer(pair: PairGraph, delta: float) -> None:
@@ -96,6 +100,7 @@ def test_swapping_the_sides_swaps_the_answer(pair: PairGraph, delta: float) -> N
     assert np.allclose(common.solution.f, other_common.solution.f[:, ::-1], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(pair_graphs(), st.randoms(use_true_random=False), st.sampled_from([0.0, 0.1]))
 def test_relabelling_phrases_and_documents_changes_nothing(pair: PairGraph, random: object, delta: float) -> None:

@@ -36,6 +36,7 @@ def printed_common(s: float, other: float, weight: float) -> mpmath.mpf:
         return s / 2 - 1 / (2 * other) + mpmath.sqrt((s / 2 + 1 / (2 * other)) ** 2 + weight)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(s=amounts, other=amounts, weight=st.one_of(st.just(0.0), st.floats(1e-6, 10.0)))
 def test_the_common_update_keeps_its_digits_for_every_size_of_the_other_side(
@@ -58,6 +59,7 @@ def test_an_unselected_phrase_keeps_what_the_graph_sends_it(s: float, other: flo
     assert distinct_update(s, 1.0, 0.0) == s
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(s=st.floats(0, 5), gamma=st.floats(0.2, 3), share=st.floats(0, 1), sign=st.sampled_from([-1, 1]))
 def test_the_distinct_update_is_the_smallest_over_all_allowed_values(
