@@ -18,6 +18,8 @@ from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
 from tests.support.index_copies import copy_index
 from worker.comparer import Comparer
 
+pytestmark = pytest.mark.slow
+
 
 def add_documents(engine: Engine, *documents: Document) -> None:
     engine.add_documents(INDEX, Analyzer(engine.open_reader(INDEX).model).analyse_all(documents))

@@ -22,6 +22,8 @@ from indexer.runtime.document_spool import DocumentSpool
 from indexer.text.phrase_search import find_occurrences
 from tests.support.corpora.mining_corpus import TERMS, generate_abstracts
 
+pytestmark = pytest.mark.slow
+
 BOILERPLATE = "propose,widely,outperform,demonstrate,clearly,shed light,find shed,extensive experiment".split(",")
 
 
@@ -65,7 +67,6 @@ def test_processes_share_the_work_without_changing_it(analyzer: Analyzer, docume
     assert list(analyzer.analyse_all(documents * 3, processes=2)) == list(analyzer.analyse_all(documents * 3))
 
 
-@pytest.mark.slow
 def test_documents_prepared_in_other_processes_come_back_in_order(
     analyzer: Analyzer, documents: list[Document]
 ) -> None:
@@ -80,7 +81,6 @@ def test_the_same_documents_give_the_same_bytes(model: PhraseModel, documents: l
     assert mine_model(iter(documents)).to_bytes() == model.to_bytes()
 
 
-@pytest.mark.slow
 def test_processes_share_the_mining_without_changing_it(
     documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +91,6 @@ def test_processes_share_the_mining_without_changing_it(
     assert mine_model(documents, processes=3).to_bytes() == alone
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_mined_batches_give_the_same_documents_as_analysing_anew(
     documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
@@ -203,7 +202,6 @@ def test_a_document_is_as_salient_alone_as_in_a_batch(analyzer: Analyzer, batch:
 TEXT = st.text(alphabet=st.one_of(st.sampled_from("abc .,-\n"), st.characters()), max_size=80)
 
 
-@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=8))
 def test_any_documents_can_be_mined_and_analysed(texts: list[tuple[str, str]]) -> None:

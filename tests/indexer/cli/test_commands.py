@@ -116,6 +116,7 @@ def test_output_contains_no_terminal_escapes(phrasecom: RunCommand, tmp_path: Pa
     assert "\x07" not in out
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_the_command_quietly(index: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m indexer phrases --index {index} --size 0 | head -n 1"
     completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path)

@@ -17,6 +17,8 @@ from indexer.errors import EpochChanged, UnknownIndex
 from tests.support import index_processes
 from tests.support.corpora.engine_corpus import make_corpus
 
+pytestmark = pytest.mark.slow
+
 READS: dict[str, Callable[[Reader], object]] = {
     "fetch": lambda reader: reader.fetch(["doc-0001"]),
     "fetch of what is not there": lambda reader: reader.fetch(["missing"]),
@@ -78,7 +80,6 @@ def test_a_reader_of_a_deleted_index_raises_epoch_changed(engine: Engine) -> Non
         reader.fetch(["doc-0001"])
 
 
-@pytest.mark.slow
 def test_readers_in_other_processes_never_see_a_mixture_of_epochs(engine: Engine, tmp_path: Path) -> None:
     index_processes.build_generation(engine, 1)
     stop = multiprocessing.get_context("spawn").Event()

@@ -57,6 +57,7 @@ def test_the_model_comes_back_as_it_was_written(engine: Engine, corpus: Analysed
     assert model.to_bytes() == corpus.model.to_bytes()
 
 
+@pytest.mark.slow
 def test_a_model_of_many_megabytes_comes_back_whole(engine: Engine, corpus: AnalysedCorpus) -> None:
     noise = np.random.default_rng(1).integers(0, 2**31, 3_000_000, dtype=np.int32)
     model = replace(corpus.model, phrase_word_ids=noise)

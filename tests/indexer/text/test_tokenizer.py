@@ -161,6 +161,7 @@ def test_positions_lead_back_to_the_original_text() -> None:
     assert locate_phrase(document, at, 3) == [("title", 0, 21), ("text", 3, 24)]
 
 
+@pytest.mark.slow
 def test_a_huge_document_is_read() -> None:
     document = Document("x", text="word, " * 1_000_000)
     assert len(tokenize_document(document).words) == 1_000_000

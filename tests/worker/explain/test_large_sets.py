@@ -16,6 +16,8 @@ from worker.explain.side import Side
 from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText, PreencodedText
 from worker.methods.registry import METHODS
 
+pytestmark = pytest.mark.slow
+
 IDS = [f"d{n:04}" for n in range(2 * MIN_LAZY_DOCUMENTS)]
 A, B = (Side.from_text("ids:" + ",".join(ids)) for ids in (IDS[:MIN_LAZY_DOCUMENTS], IDS[MIN_LAZY_DOCUMENTS:]))
 

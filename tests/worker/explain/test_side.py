@@ -217,6 +217,7 @@ def test_a_text_with_broken_unicode_is_compared(embedded_comparer: Comparer, doc
     assert answer.common
 
 
+@pytest.mark.slow
 def test_a_very_long_text_is_compared_and_a_longer_one_refused(
     indexed_embedded_engine: Engine, documents: Documents
 ) -> None:
