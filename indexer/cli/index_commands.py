@@ -12,7 +12,9 @@ import click
 from indexer.cli.engine_hints import open_engine_with_hints
 from indexer.cli.options import command, engine_option, index_option, setting_options
 from indexer.cli.output import print_json, print_key_values
-from indexer.readers import PAGE_SUFFIXES, RECORD_SUFFIXES, FieldMap, Rejects, read_documents
+from indexer.readers.registry import PAGE_SUFFIXES, RECORD_SUFFIXES, read_documents
+from indexer.readers.rejects import Rejects
+from indexer.records import FieldMap
 
 if TYPE_CHECKING:
     from indexer.documents import Document

@@ -12,7 +12,7 @@ from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch.attached_source import fetch_cluster_id
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.errors import BadInput, BadParameter
-from indexer.readers import make_documents
+from indexer.readers.registry import make_documents
 from indexer.readers.rejects import Rejects
 from indexer.records import FieldMap, SourceRow
 

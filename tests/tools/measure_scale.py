@@ -25,7 +25,8 @@ from indexer.engines import open_engine
 from indexer.engines.base import Reader
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.indexing.build import build_index
-from indexer.readers import Rejects, read_documents
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
 from tests.support.faults.cluster import Cluster
 from worker.benchmark import measure_compare, measure_worker
 from worker.benchmark.corpus import BenchCorpus

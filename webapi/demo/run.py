@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from indexer.documents import Document
     from indexer.engines.base import Engine
     from indexer.progress import Progress
-    from indexer.readers import Rejects
+    from indexer.readers.rejects import Rejects
 
 INDEX = "demo"
 BUILT_IN_PAIR = ("sklearn.decomposition.PCA", "sklearn.decomposition.NMF")
@@ -88,7 +88,8 @@ def prepare_index(demo: DemoOptions, progress: Progress) -> tuple[str, str]:
     """Build the index unless it exists; return the ids of the pair to compare."""
     from indexer.cli.engine_hints import open_engine_with_hints
     from indexer.indexing.build import build_index
-    from indexer.readers import Rejects, check_source
+    from indexer.readers.registry import check_source
+    from indexer.readers.rejects import Rejects
     from indexer.settings import load_settings
 
     if demo.corpus is not None:
@@ -112,8 +113,8 @@ def _make_folder(folder: Path) -> None:
 
 def read_corpus(demo: DemoOptions, rejects: Rejects) -> Iterator[Document]:
     """Read the given corpus, or the docstrings of this Python, stored in a file for the next time."""
-    from indexer.readers import read_documents
     from indexer.readers.docstrings import compute_corpus_key, read_docstrings
+    from indexer.readers.registry import read_documents
 
     if demo.corpus is not None:
         return read_documents([demo.corpus], rejects)

@@ -13,7 +13,8 @@ from indexer.engines.base import Engine
 from indexer.errors import BadInput, UnknownIndex
 from indexer.indexing.build import build_index
 from indexer.progress import Progress, no_progress
-from indexer.readers import Rejects, read_documents
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
 from indexer.runtime.document_spool import decode_document, encode_document
 from worker.benchmark.generated_corpus import SEED, generate_documents
 

@@ -19,7 +19,8 @@ from indexer.errors import BadInput, BadParameter, UnknownIndex
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
 from indexer.indexing.export import export_documents, export_graph
 from indexer.indexing.update import add_documents, delete_documents, refresh_index
-from indexer.readers import Rejects, read_documents
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
 from tests.support.corpora.small_corpus import generate_documents, write_jsonl
 
 
@@ -190,7 +191,8 @@ KILLED_BUILD = """
 import os, signal, sys
 import indexer.indexing.build as pipeline
 from indexer.engines import open_engine
-from indexer.readers import Rejects, read_documents
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
 
 folder, corpus, when = sys.argv[1:]
 calls = []

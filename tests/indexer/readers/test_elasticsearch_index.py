@@ -9,8 +9,9 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from indexer.errors import BadInput, BadParameter, EngineUnavailable
-from indexer.readers import FieldMap, Rejects
 from indexer.readers import elasticsearch_index as reader
+from indexer.readers.rejects import Rejects
+from indexer.records import FieldMap
 
 
 @pytest.fixture

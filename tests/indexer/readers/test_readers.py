@@ -14,9 +14,11 @@ import pytest
 from indexer.dates import normalize_date
 from indexer.documents import Document
 from indexer.errors import BadInput, BadParameter
-from indexer.readers import FieldMap, Rejects, read_documents
 from indexer.readers.byte_streams import read_bounded_lines
 from indexer.readers.markup import parse_html, parse_markdown, parse_plain_text
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
+from indexer.records import FieldMap
 
 
 def read_file(
