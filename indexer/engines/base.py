@@ -27,6 +27,7 @@ from indexer.engines.search_types import (
     SearchResult,
     Selection,
 )
+from indexer.engines.write_order import ClaimCheck, WriteResult, skip_check
 from indexer.model.phrase_model import PhraseModel
 
 
@@ -232,10 +233,24 @@ class Engine(ABC):
         """Delete an index with its model; raise IndexBusy while it is being built."""
 
     @abstractmethod
-    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
-        """Add documents, replacing those with the same id, and return the number written.
+    def add_documents(
+        self,
+        index: str,
+        documents: Iterable[AnalysedDocument],
+        *,
+        sequence: int | None = None,
+        check_claim: ClaimCheck = skip_check,
+    ) -> WriteResult:
+        """Add documents, replacing those with the same id, unless a newer write of the id stands in the index.
 
         They are visible to new searches when this returns.
+
+        Parameters
+        ----------
+        sequence
+            Number of this write (see ``write_order``); by default one above all that were given out so far.
+        check_claim
+            Called when the documents are ready, right before they are committed; what it raises aborts the write.
 
         Raises
         ------
@@ -246,8 +261,15 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
-        """Delete documents by id and return how many existed; raise IndexBusy while the index is being built."""
+    def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
+        """Delete documents by id, unless a newer write stands; ids that do not exist are marked as deleted, too.
+
+        Raise IndexBusy while the index is being built.
+        """
+
+    @abstractmethod
+    def get_last_sequence(self, index: str) -> int:
+        """Return the highest sequence number of all writes to the index; 0 if there was none."""
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:  # noqa: B027
         """Call ``record_seconds`` with the duration of every request to a server; engines without one ignore it."""

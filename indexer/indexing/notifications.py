@@ -2,15 +2,17 @@
 
 The service caches the epoch of each index and the version and acl of each document, so that a cached answer needs no
 request to the engine. A writer marks the documents as *unsettled* before the write (the service then reads the
-engine) and stores their new versions after it. Without notifications the service notices a write within a minute,
-when its entries expire.
+engine) and stores their new versions after it, unless the version of a newer write is there already. Without
+notifications the service notices a write within a minute, when its entries expire.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -31,7 +33,16 @@ EPOCH_TTL_SECONDS: Final = 5.0
 DOCUMENT_TTL_SECONDS: Final = 60.0
 ACL_TTL_SECONDS: Final = 4.0
 """Lifetime of the entries that access of callers with limited groups is decided by."""
-_MISSING: Final = b"null"
+SET_UNLESS_NEWER: Final = """
+local sequence = tonumber(ARGV[2])
+for i, key in ipairs(KEYS) do
+  local is_json, entry = pcall(cjson.decode, redis.call('GET', key) or '')
+  local known = is_json and type(entry) == 'table' and tonumber(entry[3]) or 0
+  if known <= sequence then redis.call('SET', key, ARGV[i + 2], 'PX', ARGV[1]) end
+end
+"""
+"""Script that stores versions unless those of a newer write are there; ARGV: milliseconds, sequence number, values."""
+_MAX_SCRIPT_KEYS = 1000
 _REDIS_TIMEOUT_SECONDS = 1.0
 """How long a command waits, once, for a Redis that does not answer."""
 
@@ -58,8 +69,10 @@ class WriteListener(ABC):
         """Call before the engine is written."""
 
     @abstractmethod
-    def after_write(self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None]) -> None:
-        """Call when the write is visible; None for a document that was deleted."""
+    def after_write(
+        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+    ) -> None:
+        """Call when the write with this sequence number is visible; None for a document that was deleted."""
 
     @abstractmethod
     def set_epoch(self, index: str, epoch: str | None) -> None:
@@ -83,12 +96,15 @@ class RedisNotifier(WriteListener):
     def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
         self._set_values(dict.fromkeys(document_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
 
-    def after_write(self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None]) -> None:
+    def after_write(
+        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+    ) -> None:
+        script = self._client.register_script(SET_UNLESS_NEWER)
         for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
-            values = {
-                document_key(index, epoch, id, is_acl): encode_version(version) for id, version in documents.items()
-            }
-            self._set_values(values, seconds)
+            for batch in split_versions(documents):
+                keys = [self._redis_key(document_key(index, epoch, id, is_acl)) for id in batch]
+                values = [encode_version(version, sequence) for version in batch.values()]
+                self._run_step(partial(script, keys=keys, args=[int(seconds * 1000), sequence, *values]))
         self._publish_change(index)
 
     def set_epoch(self, index: str, epoch: str | None) -> None:
@@ -143,11 +159,25 @@ def document_keys(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
     return [document_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
 
 
-def encode_version(version: DocumentVersion | None) -> bytes:
-    """Return the value of a document's keys; ``version`` is None if there is no such document."""
-    return _MISSING if version is None else orjson.dumps([version.version, list(version.acl)])
+def split_versions(
+    documents: Mapping[str, DocumentVersion | None],
+) -> Iterator[dict[str, DocumentVersion | None]]:
+    """Yield the documents in parts that one call of SET_UNLESS_NEWER takes; Lua limits the arguments of a script."""
+    remaining = iter(documents.items())
+    while batch := dict(islice(remaining, _MAX_SCRIPT_KEYS)):
+        yield batch
+
+
+def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
+    """Return the value of a document's keys.
+
+    ``version`` is None if there is no such document; ``sequence`` is the number of the write, 0 if it is not known.
+    """
+    if version is None:
+        return orjson.dumps([None, [], sequence])
+    return orjson.dumps([version.version, list(version.acl), sequence])
 
 
 def decode_version(value: bytes) -> DocumentVersion | None:
     parsed: list[Any] | None = orjson.loads(value)
-    return None if parsed is None else DocumentVersion(parsed[0], tuple(parsed[1]))
+    return None if parsed is None or parsed[0] is None else DocumentVersion(parsed[0], tuple(parsed[1]))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
 from indexer.engines.base import Engine
+from indexer.engines.write_order import ClaimCheck, skip_check
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
 from indexer.indexing.notifications import DocumentVersion, WriteListener
@@ -24,10 +25,13 @@ def add_documents(
     *,
     processes: int = 1,
     listener: WriteListener | None = None,
+    sequence: int | None = None,
+    check_claim: ClaimCheck = skip_check,
 ) -> int:
     """Add or replace documents, analysed with the phrase model of the index; return the number written.
 
-    Raise EpochChanged if the index is rebuilt again and again meanwhile.
+    ``sequence`` and ``check_claim`` are those of ``Engine.add_documents``. Raise EpochChanged if the index is rebuilt
+    again and again meanwhile.
     """
     from indexer.analysis.analyzer import Analyzer
 
@@ -41,13 +45,14 @@ def add_documents(
             analysed = Analyzer(reader.model).analyse_all(
                 spool, processes=processes, total=spool.count, progress=progress
             )
-            count = engine.add_documents(index, analysed)
+            result = engine.add_documents(index, analysed, sequence=sequence, check_claim=check_claim)
+            sequence = result.sequence
             if engine.open_reader(index).info.epoch == reader.info.epoch:
                 if listener:
-                    listener.after_write(
-                        index, reader.info.epoch, {d.id: DocumentVersion.from_document(d) for d in spool}
-                    )
-                return count
+                    written = (document for document in spool if document.id not in result.superseded)
+                    versions = {document.id: DocumentVersion.from_document(document) for document in written}
+                    listener.after_write(index, reader.info.epoch, versions, sequence)
+                return result.count
             # A refresh came between: the documents were analysed with the model of a former epoch.
     raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times during the update", fix="run it again")
 
@@ -57,10 +62,11 @@ def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener
     epoch, unique_ids = engine.open_reader(index).info.epoch, list(dict.fromkeys(ids))
     if listener:
         listener.before_write(index, epoch, unique_ids)
-    deleted = engine.delete_documents(index, unique_ids)
+    result = engine.delete_documents(index, unique_ids)
     if listener:
-        listener.after_write(index, epoch, dict.fromkeys(unique_ids))
-    return deleted
+        deleted = [id for id in unique_ids if id not in result.superseded]
+        listener.after_write(index, epoch, dict.fromkeys(deleted), result.sequence)
+    return result.count
 
 
 def refresh_index(engine: Engine, index: str, progress: Progress = no_progress, *, processes: int = 0) -> BuildReport:

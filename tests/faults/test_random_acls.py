@@ -24,11 +24,11 @@ from werkzeug.test import TestResponse
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
+from indexer.indexing.update import add_documents
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
 from tests.support.corpora.acl_corpus import GROUPS, SHARED_PHRASES, AclCorpus, join_acl_corpora
 from tests.support.faults.log_recorder import LogRecorder
 from webapi.context import EXTENSION
-from worker.service.ingest import write_documents
 
 CORPUS_COUNT = int(os.environ.get("PHRASECOM_TEST_WORLDS", "3"))
 CORPORA_PER_INDEX = 5
@@ -243,4 +243,5 @@ def _restrict_some(app: AppClient, corpus: AclCorpus, chance: random.Random) -> 
         acl = (f"w{chance.choice(corpus.seeds)}{chance.choice(GROUPS)}",)
         changed.append(replace(corpus.documents[id], acl=acl))
         corpus.documents[id] = changed[-1]
-    write_documents(app.flask_app.extensions[EXTENSION].gateway.container, "papers", changed)
+    container = app.flask_app.extensions[EXTENSION].gateway.container
+    add_documents(changed, container.engine, "papers", listener=container.versions)

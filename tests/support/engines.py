@@ -40,3 +40,9 @@ def open_empty_engine(kind: str, folder: Path, request: pytest.FixtureRequest) -
     else:
         with open_elasticsearch(request.getfixturevalue("elasticsearch_url")) as engine:
             yield engine
+
+
+def reopen_engine(engine: Engine) -> Engine:
+    """Return the same engine as another process opens it: nothing of it is cached."""
+    prefix = getattr(engine, "prefix", None)
+    return open_engine(engine.address, **({} if prefix is None else {"prefix": prefix}))

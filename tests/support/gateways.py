@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from indexer.documents import Document
+from indexer.indexing.update import add_documents
 from tests.support.polling import wait_until
 from worker.access import Caller
 from worker.explain.side import Side
@@ -26,3 +28,8 @@ def wait_until_remembered(gateway: JobGateway, body: bytes) -> None:
         return gateway.recall_id(UNRESTRICTED, body) == "x"
 
     wait_until(remember)
+
+
+def write_documents(gateway: JobGateway, *documents: Document) -> None:
+    """Add documents to the index ``papers`` as a worker does: the version cache of the service is notified."""
+    add_documents(documents, gateway.container.engine, "papers", listener=gateway.container.versions)

@@ -11,8 +11,18 @@ from typing import cast
 
 import redis
 
-from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX
+from indexer.engines.write_order import SEQUENCE_GAP
+from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER
+from worker.json_bytes import loads
 from worker.redis_connection import call_redis
+
+_TAKE_NUMBER = """
+local last, taken = tonumber(ARGV[1]), tonumber(redis.call('GET', KEYS[1]) or -1)
+if taken < 0 then taken = last + tonumber(ARGV[2]) end
+local number = string.format('%.0f', math.max(taken, last) + 1)
+redis.call('SET', KEYS[1], number)
+return number
+"""
 
 
 class KeyValueStore(ABC):
@@ -28,6 +38,17 @@ class KeyValueStore(ABC):
     @abstractmethod
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
         """Store the values for a number of seconds; ``only_new`` leaves existing values as they are."""
+
+    @abstractmethod
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
+        """Store versions of documents (``encode_version``), except where that of a newer write is stored already."""
+
+    @abstractmethod
+    def take_number(self, key: str, last: int) -> int:
+        """Return a number above ``last`` and above all that were taken under this key.
+
+        A key that was lost skips SEQUENCE_GAP numbers, so that none is given out twice.
+        """
 
     @abstractmethod
     def delete(self, keys: Sequence[str]) -> None: ...
@@ -48,6 +69,8 @@ class RedisKeyValueStore(KeyValueStore):
     def __init__(self, client: redis.Redis, prefix: str = KEY_PREFIX) -> None:
         self._client = client
         self._prefix = prefix
+        self._set_unless_newer = client.register_script(SET_UNLESS_NEWER)
+        self._take_number = client.register_script(_TAKE_NUMBER)
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         if not keys:
@@ -63,6 +86,15 @@ class RedisKeyValueStore(KeyValueStore):
 
         if values:
             call_redis(write)
+
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
+        keys = [self._add_prefix(key) for key in values]
+        if keys:
+            arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, *values.values()]
+            call_redis(lambda: self._set_unless_newer(keys=keys, args=arguments))
+
+    def take_number(self, key: str, last: int) -> int:
+        return int(call_redis(lambda: self._take_number(keys=[self._add_prefix(key)], args=[last, SEQUENCE_GAP])))
 
     def delete(self, keys: Sequence[str]) -> None:
         if keys:
@@ -98,6 +130,7 @@ class MemoryKeyValueStore(KeyValueStore):
         self._lock = threading.Lock()
         self._max_values = max_values
         self._lists: dict[str, deque[bytes]] = {}
+        self._numbers: dict[str, int] = {}
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         now = time.monotonic()
@@ -114,6 +147,20 @@ class MemoryKeyValueStore(KeyValueStore):
                 old = self._values.get(key)
                 if not (only_new and old is not None and old[1] > now):
                     self._values[key] = (value, now + seconds)
+
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
+        with self._lock:
+            expires_at = time.monotonic() + seconds
+            for key, value in values.items():
+                known, _ = self._values.get(key, (b"", 0.0))
+                if not known or loads(known)[2] <= sequence:
+                    self._values[key] = (value, expires_at)
+
+    def take_number(self, key: str, last: int) -> int:
+        with self._lock:
+            taken = self._numbers.get(key, last + SEQUENCE_GAP)
+            self._numbers[key] = number = max(taken, last) + 1
+            return number
 
     def delete(self, keys: Sequence[str]) -> None:
         with self._lock:

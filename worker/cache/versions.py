@@ -5,8 +5,8 @@ goes through the service:
 
 * before the engine is written, the entries of the documents are marked *unsettled*; while an entry is marked, requests
   read the engine and leave the entry alone;
-* after it, the new versions replace the marks. A writer that dies in between leaves marks, which expire: slower for a
-  while, never wrong.
+* after it, the new versions replace the marks, unless the version of a newer write is there. A writer that dies in
+  between leaves marks, which expire: slower for a while, never wrong.
 
 A new epoch changes the name of every entry, so no entry of an old epoch is read again. The commands of the shell write
 the same entries (``indexer.indexing.notifications``); what any other program does to an index is noticed when the
@@ -35,6 +35,7 @@ from indexer.indexing.notifications import (
     document_keys,
     encode_version,
     epoch_key,
+    split_versions,
 )
 from worker.access import Caller
 from worker.cache.key_value import KeyValueStore
@@ -107,12 +108,16 @@ class VersionCache(WriteListener):
     def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
         self._key_values.set(dict.fromkeys(document_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
 
-    def after_write(self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None]) -> None:
+    def after_write(
+        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+    ) -> None:
         for fresh, seconds in ((False, self._document_ttl), (True, self._acl_ttl)):
-            entries = {
-                document_key(index, epoch, id, fresh): encode_version(version) for id, version in documents.items()
-            }
-            self._key_values.set(entries, seconds)
+            for batch in split_versions(documents):
+                entries = {
+                    document_key(index, epoch, id, fresh): encode_version(version, sequence)
+                    for id, version in batch.items()
+                }
+                self._key_values.set_unless_newer(entries, sequence, seconds)
         self._key_values.publish(f"index {index}")
 
     def set_epoch(self, index: str, epoch: str | None) -> None:

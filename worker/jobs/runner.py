@@ -58,6 +58,16 @@ class JobContext:
             self._lease.revoke()
             self._lease.check()
 
+    def check_claim(self) -> None:
+        """Raise JobStopped unless the store confirms that the job still belongs to this worker.
+
+        A worker that was suspended finds out here that its job was given to another one. Raise StoreUnavailable if the
+        store cannot be asked.
+        """
+        self._lease.check()
+        if not self._store.renew(self.claim):
+            raise JobStopped(self.claim.id)
+
     def put_part(self, name: str, body: bytes) -> None:
         """Store a finished part of the answer; raise JobStopped when the work should end."""
         self._lease.check()

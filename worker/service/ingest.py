@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.documents import Document
 from indexer.errors import Expired
-from indexer.indexing.notifications import DocumentVersion
 from worker.access import Caller, make_access_key
 from worker.jobs.job import NewJob, StoredAnswer
 from worker.jobs.runner import Continue, JobContext
@@ -21,13 +20,20 @@ _CHUNK_TTL_SECONDS = 6 * 3600.0
 
 
 def make_ingest_job(container: ServiceContainer, index: str, documents: Sequence[Document], caller: Caller) -> NewJob:
-    """Store the documents for the workers and return the job that adds them, not yet submitted."""
+    """Store the documents for the workers and return the job that adds them, not yet submitted.
+
+    Of documents with the same id the last one counts. The job carries the sequence number of the submission: however
+    late its documents are written, those of a later submission stay.
+    """
     id = "i" + uuid.uuid4().hex[:31]
+    sequence = container.key_values.take_number(f"sequence:{index}", container.engine.get_last_sequence(index))
+    documents = list({document.id: document for document in documents}.values())
     size = container.config.chunk_size
     chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
     values = {_chunk_key(id, n): dumps([document.to_dict() for document in chunk]) for n, chunk in enumerate(chunks)}
     container.key_values.set(values, _CHUNK_TTL_SECONDS)
-    payload = dumps({"index": index, "pieces": len(chunks), "documents": len(documents)}).decode()
+    content = {"index": index, "pieces": len(chunks), "documents": len(documents), "sequence": sequence}
+    payload = dumps(content).decode()
     return NewJob(id, "ingest", payload, caller.key_id, "bulk", make_access_key(index, caller.groups))
 
 
@@ -36,6 +42,8 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
 
     Raise Expired when the stored documents are gone.
     """
+    from indexer.indexing.update import add_documents  # the web process, which imports this module, does not need it
+
     claim = context.claim
     payload: Mapping[str, Any] = loads(claim.payload)
     index, chunk_count = payload["index"], payload["pieces"]
@@ -43,7 +51,15 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
     chunk = container.key_values.get([key])[0]
     if chunk is None:
         raise Expired("the documents waited too long and were discarded", fix="send them again")
-    write_documents(container, index, [Document.from_dict(value) for value in loads(chunk)])
+    documents = [Document.from_dict(value) for value in loads(chunk)]
+    add_documents(
+        documents,
+        container.engine,
+        index,
+        listener=container.versions,
+        sequence=payload.get("sequence"),  # a job of a former version has none
+        check_claim=context.check_claim,
+    )
     container.key_values.delete([key])
     done = claim.next_chunk + 1
     context.report_progress(done / chunk_count, f"{done} of {chunk_count} chunks")
@@ -51,17 +67,6 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
         return Continue(done)
     body = {"id": claim.id, "state": "done", "progress": 1.0, "index": index, "written": payload["documents"]}
     return StoredAnswer(dumps(body), {}, index)
-
-
-def write_documents(container: ServiceContainer, index: str, documents: Sequence[Document]) -> None:
-    """Add documents to the engine; the version cache is never wrong meanwhile."""
-    from indexer.indexing.update import add_documents  # the web process, which imports this module, does not need it
-
-    versions = container.versions
-    versions.before_write(index, versions.get_epoch(index), [document.id for document in documents])
-    add_documents(documents, container.engine, index)
-    written = {document.id: DocumentVersion.from_document(document) for document in documents}
-    versions.after_write(index, versions.get_epoch(index), written)
 
 
 def _chunk_key(id: str, n: int) -> str:

@@ -25,10 +25,11 @@ _END = object()
 
 def write_actions(
     connection: ElasticsearchConnection, actions: Iterable[dict[str, Any]], retries: int = BUILD_RETRIES
-) -> Iterator[str]:
-    """Send the actions in order and iterate over their results (``created``, ``updated``, ``deleted``, ...).
+) -> Iterator[tuple[str, str]]:
+    """Send the actions in order and iterate over id and result: ``created``, ``updated`` or ``superseded``.
 
-    Raises BadInput for a refused document and IndexBusy if the index is being built or was replaced.
+    ``superseded``: a newer version of the document stands in the index. Raises BadInput for a refused document and
+    IndexBusy if the index is being built or was replaced.
     """
     with connection.translate_errors():
         for ok, item in streaming_bulk(
@@ -44,9 +45,10 @@ def write_actions(
             require_alias=True,
         ):
             outcome = next(iter(item.values()))
-            if not ok and "error" in outcome:
+            is_superseded = outcome["status"] == 409
+            if not ok and "error" in outcome and not is_superseded:
                 raise _to_write_error(connection, outcome)
-            yield outcome.get("result", "")
+            yield outcome["_id"], "superseded" if is_superseded else outcome.get("result", "")
 
 
 def _to_write_error(connection: ElasticsearchConnection, outcome: dict[str, Any]) -> PhraseComError:

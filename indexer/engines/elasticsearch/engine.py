@@ -31,9 +31,26 @@ from indexer.engines.elasticsearch.build_lock import BUILD_LEASE_SECONDS, requir
 from indexer.engines.elasticsearch.bulk_writer import CHUNK_ACTIONS, UPDATE_RETRIES, write_actions
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection, PartialResponse
 from indexer.engines.elasticsearch.epoch_builder import FORMAT, ElasticsearchBuild
-from indexer.engines.elasticsearch.mappings import encode_source
+from indexer.engines.elasticsearch.mappings import (
+    DELETED,
+    DELETED_NEW,
+    DELETION_MARKERS,
+    SEQUENCE_FIELDS,
+    build_deletion_action,
+    build_write_action,
+    encode_source,
+    parse_write_mark,
+)
 from indexer.engines.elasticsearch.reader import RETRY_WAITS, ElasticsearchReader
 from indexer.engines.search_types import IndexInfo
+from indexer.engines.write_order import (
+    MARK_SECONDS,
+    SEQUENCE_GAP,
+    ClaimCheck,
+    WriteMark,
+    WriteResult,
+    skip_check,
+)
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
 from indexer.identifiers import check_index_name, is_document_id
 from indexer.model.phrase_model import PhraseModel
@@ -181,15 +198,57 @@ class ElasticsearchEngine(Engine):
             concretes = self.list_concrete_indexes(index, in_use=True)
             self.connection.client.indices.delete(index=concretes, ignore_unavailable=True)
 
-    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
+    def add_documents(
+        self,
+        index: str,
+        documents: Iterable[AnalysedDocument],
+        *,
+        sequence: int | None = None,
+        check_claim: ClaimCheck = skip_check,
+    ) -> WriteResult:
         alias = self._require_writable(index)
-        return self._write_and_refresh(alias, self._make_index_actions(alias, documents), ("created", "updated"))
+        mark = self._prepare_write(index, sequence)
+        written, superseded = self._write_and_refresh(
+            alias, self._make_index_actions(alias, documents, mark, check_claim)
+        )
+        return WriteResult(len(written), mark.sequence, superseded)
 
-    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
+    def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
         alias = self._require_writable(index)
+        mark = self._prepare_write(index, sequence)
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
-        actions = ({"_op_type": "delete", "_index": alias, "_id": id} for id in valid_ids)
-        return self._write_and_refresh(alias, actions, ("deleted",))
+        markers: dict[str, str | None] = {}
+
+        def make_actions() -> Iterator[dict[str, Any]]:
+            for batch in _split_into_batches(valid_ids):
+                markers.update(self._fetch_markers(alias, batch))
+                for id in batch:
+                    is_of_epoch = id in markers and markers[id] not in ("new", DELETED_NEW)
+                    yield build_deletion_action(alias, id, DELETED if is_of_epoch else DELETED_NEW, mark)
+
+        written, superseded = self._write_and_refresh(alias, make_actions())
+        existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
+        return WriteResult(len(existed), mark.sequence, superseded)
+
+    def get_last_sequence(self, index: str) -> int:
+        def read_sequence(concrete: str, overview: Mapping[str, Any]) -> int:
+            of_epoch = int(self._get_epoch_meta(index, concrete).get("sequence", 0))
+            return max(of_epoch, int(overview["aggregations"]["last_sequence"]["value"] or 0))
+
+        return self._with_current_epoch(index, read_sequence)
+
+    def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
+        """Return the marks of recent writes by id, which a new epoch takes over; none if there is no index."""
+        marks: dict[str, WriteMark] = {}
+        alias, since, after = self.documents_alias(index), time.time() - MARK_SECONDS, None
+        while True:
+            body = query_builder.build_mark_scan(after, CHUNK_ACTIONS, since)
+            response = self.connection.client.search(index=alias, body=body, ignore_unavailable=True)
+            hits = self.connection.require_complete(response.body)["hits"]["hits"]
+            marks |= {hit["sort"][0]: parse_write_mark(hit["_source"]) for hit in hits}
+            if len(hits) < CHUNK_ACTIONS:
+                return marks
+            after = hits[-1]["sort"][0]
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:
         self.connection.time_requests(record_seconds)
@@ -202,31 +261,49 @@ class ElasticsearchEngine(Engine):
         self.get_version()
         return require_writable_alias(self, index)
 
-    def _write_and_refresh(self, alias: str, actions: Iterable[dict[str, Any]], counted: tuple[str, ...]) -> int:
-        """Write the actions, make them visible and return how many had one of the ``counted`` results."""
+    def _prepare_write(self, index: str, sequence: int | None) -> WriteMark:
+        """Return the mark of a write that starts now; an index of a former version gets the fields for it."""
+        if sequence is None:
+            sequence = self.get_last_sequence(index) + SEQUENCE_GAP
+
+        def add_fields(concrete: str, overview: Mapping[str, Any]) -> None:
+            if "sequence" not in self._get_epoch_meta(index, concrete):
+                self.connection.client.indices.put_mapping(index=concrete, properties=SEQUENCE_FIELDS)
+
+        self._with_current_epoch(index, add_fields)
+        return WriteMark(sequence, time.time())
+
+    def _write_and_refresh(self, alias: str, actions: Iterable[dict[str, Any]]) -> tuple[list[str], frozenset[str]]:
+        """Write the actions and make them visible; return the ids written and those that a newer write supersedes."""
         try:
-            count = sum(result in counted for result in write_actions(self.connection, actions, UPDATE_RETRIES))
+            results = list(write_actions(self.connection, actions, UPDATE_RETRIES))
         finally:
             with self.connection.translate_errors():
                 self.connection.client.options(ignore_status=404).indices.refresh(index=alias)
-        return count
+        superseded = frozenset(id for id, result in results if result == "superseded")
+        return [id for id, result in results if result != "superseded"], superseded
 
-    def _make_index_actions(self, alias: str, documents: Iterable[AnalysedDocument]) -> Iterator[dict[str, Any]]:
+    def _make_index_actions(
+        self, alias: str, documents: Iterable[AnalysedDocument], mark: WriteMark, check_claim: ClaimCheck
+    ) -> Iterator[dict[str, Any]]:
         """Generate index actions whose documents are marked as new or replaced; drift counts the marks."""
-        remaining = iter(documents)
-        while batch := list(islice(remaining, CHUNK_ACTIONS)):
-            ids = [analysed.document.id for analysed in batch]
-            states = self._fetch_added_states(alias, [id for id in ids if is_document_id(id)])
+        for batch in _split_into_batches(documents):
+            markers = self._fetch_markers(alias, [analysed.document.id for analysed in batch])
+            check_claim()
             for analysed in batch:
                 id = analysed.document.id
-                yield {"_index": alias, "_id": id, "_source": encode_source(analysed, states.get(id, "new"))}
+                is_of_epoch = id in markers and markers[id] not in ("new", DELETED_NEW)
+                source = encode_source(analysed, "replaced" if is_of_epoch else "new")
+                yield build_write_action(alias, id, source, mark)
 
-    def _fetch_added_states(self, alias: str, ids: list[str]) -> dict[str, str]:
-        """Return the ``added`` marker that each existing document gets when it is written again."""
-        if not ids:
+    def _fetch_markers(self, alias: str, ids: Iterable[str]) -> dict[str, str | None]:
+        """Return the ``added`` marker of each document that has been written; None for one as the build wrote it."""
+        valid_ids = [id for id in ids if is_document_id(id)]
+        if not valid_ids:
             return {}
-        documents = self.connection.client.mget(index=alias, ids=ids, source=["added"]).body["docs"]
-        return {d["_id"]: d["_source"].get("added", "replaced") for d in documents if d.get("found")}
+        with self.connection.translate_errors():
+            documents = self.connection.client.mget(index=alias, ids=valid_ids, source=["added"]).body["docs"]
+        return {d["_id"]: d["_source"].get("added") for d in documents if d.get("found")}
 
     def _find_concrete_index(self, alias: str, overview: Mapping[str, Any]) -> str:
         buckets = overview["aggregations"]["index"]["buckets"]
@@ -272,6 +349,12 @@ class ElasticsearchEngine(Engine):
         return _Epoch(IndexInfo(**meta["info"]), PhraseModel.from_bytes(data))
 
 
+def _split_into_batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield lists of up to CHUNK_ACTIONS items, one for each bulk request."""
+    remaining = iter(items)
+    return iter(lambda: list(islice(remaining, CHUNK_ACTIONS)), [])
+
+
 def _missing_index(error: NotFoundError) -> str:
     """Return the name of the index that was not found; empty if the error does not say."""
     try:
@@ -282,8 +365,8 @@ def _missing_index(error: NotFoundError) -> str:
 
 def _apply_overview(info: IndexInfo, overview: Mapping[str, Any]) -> IndexInfo:
     """Return the info of the build with the present document count and drift."""
-    live = overview["hits"]["total"]["value"]
     states = {bucket["key"]: bucket["doc_count"] for bucket in overview["aggregations"]["added"]["buckets"]}
+    live = overview["hits"]["total"]["value"] - sum(states.get(marker, 0) for marker in DELETION_MARKERS)
     new, replaced = states.get("new", 0), states.get("replaced", 0)
     deleted = info.documents - (live - new)
     return replace(info, documents=live, drift=(new + replaced + deleted) / max(info.documents, 1))

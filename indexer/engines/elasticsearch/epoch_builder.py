@@ -18,9 +18,16 @@ from indexer.engines.base import Build
 from indexer.engines.elasticsearch.build_lock import BuildLock, make_heartbeat
 from indexer.engines.elasticsearch.bulk_writer import BulkWriter
 from indexer.engines.elasticsearch.connection import LONG_TIMEOUT
-from indexer.engines.elasticsearch.mappings import build_document_index, build_model_index, encode_source
+from indexer.engines.elasticsearch.mappings import (
+    DELETED_NEW,
+    build_deletion_action,
+    build_document_index,
+    build_model_index,
+    build_write_action,
+    encode_source,
+)
 from indexer.engines.search_types import IndexInfo
-from indexer.errors import IndexBusy, PhraseComError
+from indexer.errors import IndexBusy, PhraseComError, UnknownIndex, UnsupportedVersion
 from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
@@ -59,6 +66,10 @@ class ElasticsearchBuild(Build):
             definition = build_model_index(engine.replicas, meta=make_heartbeat(engine.build_lease))
             client.indices.create(index=self._model_index, **definition)
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
+            self._last_sequence = _get_last_sequence(engine, index)
+            self._marks = engine.fetch_write_marks(index)
+        self._marked_ids: set[str] = set()
+        """Documents of ``_marks`` that this build has written."""
         self._writer = BulkWriter(engine.connection)
         self._done = False
 
@@ -69,16 +80,25 @@ class ElasticsearchBuild(Build):
 
     def write_prepared(self, prepared: Iterable[tuple[str, bytes]]) -> None:
         for id, source in prepared:
-            self._writer.put({"_index": self._build_alias, "_id": id, "_source": source})
+            mark = self._marks.get(id)
+            if mark is None:
+                self._writer.put({"_index": self._build_alias, "_id": id, "_source": source})
+            else:
+                self._marked_ids.add(id)
+                self._writer.put(build_write_action(self._build_alias, id, source, mark))
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
+        for id in self._marks.keys() - self._marked_ids:
+            self._writer.put(build_deletion_action(self._build_alias, id, DELETED_NEW, self._marks[id]))
         self._writer.finish()
         client = self._engine.connection.client.options(request_timeout=LONG_TIMEOUT)
         try:
             with self._engine.connection.translate_errors():
                 with ThreadPoolExecutor(1) as pool:  # the server merges while we encode the model
                     merged = pool.submit(client.indices.forcemerge, index=self._documents_index, max_num_segments=1)
-                    meta = self._save_model(client, model) | {"format": FORMAT, "info": asdict(info)}
+                    meta = self._save_model(client, model) | {
+                        "format": FORMAT, "info": asdict(info), "sequence": self._last_sequence,
+                    }  # fmt: skip
                     client.indices.put_mapping(index=self._documents_index, meta=meta)
                     merged.result()
                 client.indices.put_settings(index=self._documents_index, settings={"refresh_interval": "1s"})
@@ -136,3 +156,11 @@ class ElasticsearchBuild(Build):
             {"add": {"index": self._documents_index, "alias": engine.documents_alias(index)}},
             {"add": {"index": self._model_index, "alias": engine.model_alias(index)}},
         ]
+
+
+def _get_last_sequence(engine: ElasticsearchEngine, index: str) -> int:
+    """Return the number of the last write to the current epoch; 0 if there is none, or one that cannot be read."""
+    try:
+        return engine.get_last_sequence(index)
+    except (UnknownIndex, UnsupportedVersion):
+        return 0

@@ -13,11 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
 from indexer.engines.document_codec import document_to_json, pack_document, unpack_document
+from indexer.engines.write_order import WriteMark
 from indexer.identifiers import build_facet_keys
 from indexer.model.bm25 import K1, B
 
@@ -27,6 +29,12 @@ MAX_RESULT_WINDOW = 100_000
 """Largest offset + size of a search."""
 MAX_TITLE_LENGTH = 300
 """Number of characters of the title in a document summary."""
+DELETED, DELETED_NEW = "deleted", "deleted-new"
+"""Values of ``added`` in a deletion mark: of a document of the epoch, and of one that was added later or never was."""
+DELETION_MARKERS = (DELETED, DELETED_NEW)
+SEQUENCE_FIELDS = {"sequence": {"type": "long"}, "written": {"type": "double"}}
+"""Fields of a WriteMark. They are the same in every document and missing in one that was not written since the build;
+an index of a former version gets them with its first write."""
 _INDEXED_FIELDS = ("id", "tokens", "phrases", "degree")
 """Fields of a packed document that are kept at the top level of ``_source``; the others are under ``stored``."""
 
@@ -57,6 +65,7 @@ def build_document_index(shards: int, replicas: int) -> Body:
                 "open": {"type": "boolean", "doc_values": False},
                 "card": {"type": "binary", "doc_values": True},
                 "added": keyword,
+                **SEQUENCE_FIELDS,
                 "stored": {"type": "object", "enabled": False},
             },
         },
@@ -79,6 +88,29 @@ def encode_source(analysed: AnalysedDocument, added: str | None = None) -> bytes
     """
     marker = {} if added is None else {"added": added}
     return document_to_json(analysed, lambda document: _build_source(document) | marker)[1]
+
+
+def build_write_action(index: str, id: str, source: bytes, mark: WriteMark) -> Body:
+    """Return the bulk action that stores a document unless a newer write of it stands in the index."""
+    fields = orjson.dumps(mark._asdict())
+    marked_source = fields[:-1] + b"," + source[1:]
+    return _build_versioned_action(index, id, mark) | {"_source": marked_source}
+
+
+def build_deletion_action(index: str, id: str, marker: str, mark: WriteMark) -> Body:
+    """Return the bulk action that puts a deletion mark in the place of a document.
+
+    Elasticsearch's own deletion would not do: it forgets the version of a deleted document after a minute.
+    """
+    return _build_versioned_action(index, id, mark) | {"_source": {"id": id, "added": marker} | mark._asdict()}
+
+
+def _build_versioned_action(index: str, id: str, mark: WriteMark) -> Body:
+    return {"_index": index, "_id": id, "version": mark.sequence, "version_type": "external_gte"}
+
+
+def parse_write_mark(source: Mapping[str, Any]) -> WriteMark:
+    return WriteMark(source["sequence"], source["written"])
 
 
 def _build_source(analysed: AnalysedDocument) -> Body:

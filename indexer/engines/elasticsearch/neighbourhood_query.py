@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from indexer.engines.elasticsearch.mappings import Body
-from indexer.engines.elasticsearch.query_builder import build_acl_filters
+from indexer.engines.elasticsearch.query_builder import IS_DELETION_MARK, build_visibility_filters
 from indexer.engines.search_types import NeighbourhoodRequest
 from indexer.identifiers import is_document_id, replace_surrogates
 from indexer.model.bm25 import split_phrase_words
@@ -32,13 +32,14 @@ def build_neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -
     edges = {
         phrase: _build_edge_clause(phrase, str(i), sum_boosts(request, phrase)) for i, phrase in enumerate(phrases)
     }
-    included: Body = {"ids": {"values": include}}
+    included: Body = {"bool": {"filter": {"ids": {"values": include}}, "must_not": IS_DELETION_MARK}}
     if request.boosts_a and request.boosts_b:
         pinned = {"constant_score": {"filter": included, "boost": PINNED_SCORE}}
         query: Body = {"should": [_match_both_sides(request, edges), pinned], "minimum_should_match": 1, "filter": []}
     else:  # nothing can be reached from both sides, but included documents still have edges
         query = {"should": list(edges.values()), "filter": [included]}
-    query["filter"] += build_acl_filters(request.groups)
+    if request.groups is not None:  # a deletion mark has no phrases
+        query["filter"] += build_visibility_filters(request.groups)
     return {
         "query": {"bool": query},
         "sort": ["_score", {"id": "asc"}],

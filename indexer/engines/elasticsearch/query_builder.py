@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from indexer.dates import date_bounds_to_millis
 from indexer.engines.date_histogram import Interval
-from indexer.engines.elasticsearch.mappings import Body
+from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, SEQUENCE_FIELDS, Body
 from indexer.engines.query_tree import DateRange, FacetTerms, Match, MatchAll, Query, SortKey
 from indexer.engines.search_types import MAX_FACET_VALUES, Groups, SearchRequest
 from indexer.identifiers import build_facet_keys, build_facet_prefix, replace_surrogates
@@ -24,18 +24,26 @@ def format_timeout(seconds: float) -> str:
 
 
 def build_overview() -> Body:
-    """Build the search for the concrete index behind an alias, its documents and those added after the build."""
+    """Build the search for the concrete index behind an alias, its documents and the writes after the build."""
     return {
         "size": 0,
         "track_total_hits": True,
-        "aggs": {"index": {"terms": {"field": "_index"}}, "added": {"terms": {"field": "added"}}},
+        "aggs": {
+            "index": {"terms": {"field": "_index"}},
+            "added": {"terms": {"field": "added"}},
+            "last_sequence": {"max": {"field": "sequence"}},
+        },
     }
 
 
-def build_acl_filters(groups: Groups) -> list[Body]:
-    """Build the filters that select what ``groups`` may read; none for a caller who reads everything."""
+IS_DELETION_MARK: Body = {"terms": {"added": list(DELETION_MARKERS)}}
+"""Selects the marks that stand in the place of deleted documents."""
+
+
+def build_visibility_filters(groups: Groups) -> list[Body]:
+    """Build the filters that select the documents that ``groups`` may read, without deletion marks."""
     if groups is None:
-        return []
+        return [{"bool": {"must_not": IS_DELETION_MARK}}]
     shared = {"terms": {"acl": sorted(map(replace_surrogates, groups))}}
     return [{"bool": {"should": [{"term": {"open": True}}, shared]}}]
 
@@ -43,7 +51,7 @@ def build_acl_filters(groups: Groups) -> list[Body]:
 def build_search(request: SearchRequest) -> Body:
     """Build the body of one page of a search; aggregations are named by position, ``0`` and ``date 0``."""
     selection = request.selection
-    filters = build_acl_filters(request.groups)
+    filters = build_visibility_filters(request.groups)
     for name, values in selection.facets.items():
         filters.append({"terms": {"facets": build_facet_keys({name: values})}})
     start, end = date_bounds_to_millis(selection.date_from, selection.date_to)
@@ -117,12 +125,20 @@ def _build_facet_counts(name: str) -> Body:
 def build_scan(after: str | None, size: int, groups: Groups) -> Body:
     """Build the search for the next ``size`` documents by id, after the id ``after``."""
     body: Body = {
-        "query": {"bool": {"filter": build_acl_filters(groups)}},
+        "query": {"bool": {"filter": build_visibility_filters(groups)}},
         "sort": [{"id": "asc"}],
         "size": size,
         "track_total_hits": False,
     }
     return body if after is None else body | {"search_after": [after]}
+
+
+def build_mark_scan(after: str | None, size: int, since: float) -> Body:
+    """Build the search for the next ``size`` write marks by id, of writes since a time in seconds since 1970."""
+    return build_scan(after, size, None) | {
+        "query": {"bool": {"filter": [{"range": {"written": {"gte": since}}}]}},
+        "_source": list(SEQUENCE_FIELDS),
+    }
 
 
 def build_readable_ids(after: str | None, size: int, groups: Groups) -> Body:
@@ -133,7 +149,7 @@ def build_readable_ids(after: str | None, size: int, groups: Groups) -> Body:
 def build_facet_names(groups: Groups) -> Body:
     """Build the search for the most frequent values of all facets together; each value names its facet."""
     terms = {"field": "facets", "size": MAX_FACET_VALUES, "order": [{"_count": "desc"}, {"_key": "asc"}]}
-    query = {"bool": {"filter": build_acl_filters(groups)}}
+    query = {"bool": {"filter": build_visibility_filters(groups)}}
     return {"query": query, "size": 0, "track_total_hits": False, "aggs": {"values": {"terms": terms}}}
 
 

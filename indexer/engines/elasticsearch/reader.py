@@ -15,7 +15,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.base import Reader
 from indexer.engines.elasticsearch import neighbourhood_query, query_builder, response_parser
 from indexer.engines.elasticsearch.connection import PartialResponse
-from indexer.engines.elasticsearch.mappings import MAX_RESULT_WINDOW, Body, decode_source
+from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, MAX_RESULT_WINDOW, Body, decode_source
 from indexer.engines.search_types import (
     Groups,
     IndexInfo,
@@ -54,7 +54,9 @@ class ElasticsearchReader(Reader):
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
         documents: dict[str, AnalysedDocument] = {}
         for stored in self._fetch_stored(valid_ids) if valid_ids else ():
-            if stored.get("found") and may_read(stored["_source"]["acl"], groups):
+            if not stored.get("found") or stored["_source"].get("added") in DELETION_MARKERS:
+                continue
+            if may_read(stored["_source"]["acl"], groups):
                 documents[stored["_id"]] = decode_source(stored["_source"])
         return [documents.get(id) for id in ids]
 

@@ -1,4 +1,4 @@
-"""Documents added, replaced or deleted since the embedded epoch was built.
+"""Documents added, replaced or deleted since the embedded epoch was built, and the order of these writes.
 
 One small file next to the graph, replaced in one step at each change, so that a reader in another process sees either
 the state before the change or the one after it.
@@ -18,6 +18,7 @@ import orjson
 from indexer.atomic_files import open_replacement
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.engines.write_order import WriteMark, keep_recent_marks
 from indexer.lazy_sequences import OffsetStringTable
 
 
@@ -47,22 +48,38 @@ class Delta:
     """Numbers of the epoch's documents that were replaced or deleted."""
     opstamp: int = 0
     """The tantivy commit that this delta belongs to."""
+    marks: Mapping[str, WriteMark] = field(default_factory=dict)
+    """The last write or deletion of each document that was written since the epoch was built or a day before."""
+    last_sequence: int = 0
+    """The highest number of all writes to the index."""
 
-    def with_documents(self, documents: Iterable[AnalysedDocument], graph: PhraseGraph) -> Delta:
+    def with_documents(self, documents: Iterable[AnalysedDocument], graph: PhraseGraph, mark: WriteMark) -> Delta:
         """Return the delta after documents were added or replaced."""
-        added, removed = dict(self.added), set(self.removed)
+        added, removed, marks = dict(self.added), set(self.removed), dict(self.marks)
         for analysed in documents:
-            added[analysed.document.id] = AddedDocument.from_analysed(analysed)
-            removed.add(graph.ids.find(analysed.document.id))
-        return Delta(added, frozenset(removed - {-1}), self.opstamp)
+            id = analysed.document.id
+            added[id] = AddedDocument.from_analysed(analysed)
+            removed.add(graph.ids.find(id))
+            marks[id] = mark
+        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks, max(self.last_sequence, mark.sequence))
 
-    def without_documents(self, ids: Iterable[str], graph: PhraseGraph) -> Delta:
+    def without_documents(self, ids: Iterable[str], graph: PhraseGraph, mark: WriteMark) -> Delta:
         """Return the delta after documents were deleted."""
-        added, removed = dict(self.added), set(self.removed)
+        added, removed, marks = dict(self.added), set(self.removed), dict(self.marks)
         for id in ids:
             added.pop(id, None)
             removed.add(graph.ids.find(id))
-        return Delta(added, frozenset(removed - {-1}), self.opstamp)
+            marks[id] = mark
+        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks, max(self.last_sequence, mark.sequence))
+
+    def is_superseded(self, id: str, sequence: int) -> bool:
+        """Return whether a write with this number is older than the last one of the document."""
+        mark = self.marks.get(id)
+        return mark is not None and mark.sequence > sequence
+
+    def start_epoch(self, opstamp: int) -> Delta:
+        """Return the delta of the epoch that follows: without documents, with the recent marks."""
+        return Delta(opstamp=opstamp, marks=keep_recent_marks(self.marks), last_sequence=self.last_sequence)
 
 
 def save_delta(delta: Delta, path: Path) -> None:
@@ -76,6 +93,7 @@ def save_delta(delta: Delta, path: Path) -> None:
         "titles": OffsetStringTable.from_strings(document.title for document in documents),
         "phrases": OffsetStringTable.from_strings(phrase_ids),
         "acls": OffsetStringTable.from_strings(orjson.dumps(document.acl).decode() for document in documents),
+        "marks": OffsetStringTable.from_strings(delta.marks),
     }
     arrays: dict[str, Any] = {
         "sizes": np.array([len(document.phrases) for document in documents], dtype=np.int64),
@@ -84,6 +102,9 @@ def save_delta(delta: Delta, path: Path) -> None:
         "weights": np.array([w for document in documents for w in document.weights], dtype=np.float32),
         "gone": np.array(sorted(delta.removed), dtype=np.int64),
         "opstamp": np.array(delta.opstamp),
+        "mark_sequences": np.array([mark.sequence for mark in delta.marks.values()], dtype=np.int64),
+        "mark_times": np.array([mark.written for mark in delta.marks.values()], dtype=np.float64),
+        "last_sequence": np.array(delta.last_sequence),
     }
     for name, strings in tables.items():
         arrays |= {f"{name}_starts": strings.starts, f"{name}_blob": strings.blob}
@@ -111,4 +132,12 @@ def load_delta(path: Path) -> Delta:
             )
             for i, (id, start, end) in enumerate(zip(ids, [0, *ends], ends, strict=False))
         }
-        return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]))
+        marks, last_sequence = _load_marks(arrays) if "marks_starts" in arrays else ({}, 0)
+        return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]), marks, last_sequence)
+
+
+def _load_marks(arrays: Mapping[str, Any]) -> tuple[dict[str, WriteMark], int]:
+    """Return the marks by id and the highest number; a delta of a former version has none."""
+    ids = OffsetStringTable(arrays["marks_starts"], arrays["marks_blob"]).to_list()
+    numbers = zip(arrays["mark_sequences"].tolist(), arrays["mark_times"].tolist(), strict=True)
+    return dict(zip(ids, map(WriteMark._make, numbers), strict=True)), int(arrays["last_sequence"])

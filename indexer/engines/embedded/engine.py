@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.base import Build, Engine, Reader
 from indexer.engines.embedded.epoch_builder import EmbeddedBuild
 from indexer.engines.embedded.index_folder import IndexFolder, read_stamp, translate_os_errors
-from indexer.engines.embedded.open_epoch import OpenEpoch
+from indexer.engines.embedded.open_epoch import READ_ERRORS, OpenEpoch
 from indexer.engines.embedded.reader import EmbeddedReader
-from indexer.engines.embedded.updates import UpdateSession
+from indexer.engines.embedded.updates import UpdateSession, load_committed_delta
 from indexer.engines.search_types import IndexInfo
+from indexer.engines.write_order import ClaimCheck, WriteResult, skip_check
 from indexer.errors import EpochChanged, UnknownIndex
 from indexer.identifiers import check_index_name, is_document_id
 
@@ -63,18 +65,39 @@ class EmbeddedEngine(Engine):
             folder.remove()
         self._open_epochs.pop(index, None)
 
-    def add_documents(self, index: str, documents: Iterable[AnalysedDocument]) -> int:
-        folder = self._index_folder(index)
-        with folder.write_lock(self._lock_timeout), UpdateSession(self._current_epoch(folder)) as session:
-            return session.add(documents)
+    def add_documents(
+        self,
+        index: str,
+        documents: Iterable[AnalysedDocument],
+        *,
+        sequence: int | None = None,
+        check_claim: ClaimCheck = skip_check,
+    ) -> WriteResult:
+        with self._open_update(index) as session:
+            return session.add(documents, sequence, check_claim)
 
-    def delete_documents(self, index: str, ids: Sequence[str]) -> int:
-        folder = self._index_folder(index)
-        with folder.write_lock(self._lock_timeout), UpdateSession(self._current_epoch(folder)) as session:
-            return session.delete([id for id in dict.fromkeys(ids) if is_document_id(id)])
+    def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
+        with self._open_update(index) as session:
+            return session.delete([id for id in dict.fromkeys(ids) if is_document_id(id)], sequence)
+
+    def get_last_sequence(self, index: str) -> int:
+        return self._current_epoch(self._index_folder(index)).current_state().snapshot.delta.last_sequence
 
     def close(self) -> None:
         self._open_epochs.clear()
+
+    @contextmanager
+    def _open_update(self, index: str) -> Iterator[UpdateSession]:
+        """Yield a writer of the current epoch, under the write lock. Raise CorruptIndex for broken files."""
+        folder = self._index_folder(index)
+        with folder.write_lock(self._lock_timeout):
+            epoch = self._current_epoch(folder)
+            try:
+                delta = load_committed_delta(epoch.path)
+            except READ_ERRORS as error:
+                raise epoch.to_read_error(error) from error
+            with UpdateSession(epoch, delta) as session:
+                yield session
 
     def _index_folder(self, index: str) -> IndexFolder:
         return IndexFolder(self._root, check_index_name(index))

@@ -11,7 +11,9 @@ from indexer.engines.base import Build
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, save_delta
 from indexer.engines.embedded.index_folder import IndexFolder, save_info, sync_folder, translate_os_errors
+from indexer.engines.embedded.open_epoch import READ_ERRORS
 from indexer.engines.embedded.phrase_graph_writer import PhraseGraphWriter
+from indexer.engines.embedded.updates import load_committed_delta
 from indexer.engines.search_types import IndexInfo
 from indexer.model.phrase_model import PhraseModel
 
@@ -44,7 +46,7 @@ class EmbeddedBuild(Build):
             for analysed in prepared:
                 if analysed.document.id in self._graph_writer:
                     self._writer.delete_documents_by_term("id", analysed.document.id)
-                stored, document = fulltext_index.to_tantivy_document(analysed, added=False)
+                stored, document = fulltext_index.to_tantivy_document(analysed)
                 self._writer.add_document(document)
                 self._graph_writer.add(stored)
 
@@ -55,13 +57,21 @@ class EmbeddedBuild(Build):
             self._graph_writer.finish(model.phrase_ids, model.word_ids)
             (self._epoch_path / "model.npz").write_bytes(model.to_bytes())
             opstamp = fulltext_index.read_opstamp(self._epoch_path / "index")
-            save_delta(Delta(opstamp=opstamp), self._epoch_path / "delta")
+            save_delta(self._load_previous_delta().start_epoch(opstamp), self._epoch_path / "delta")
             save_info(self._epoch_path, info)
             sync_folder(self._epoch_path)
             self._folder.switch_to(self._epoch_path.name)
             self._is_finished = True
             self._folder.remove_all_but(self._epoch_path.name)
         self._write_lock.close()
+
+    def _load_previous_delta(self) -> Delta:
+        """Return the delta of the current epoch; an empty one if there is no epoch, or one that cannot be read."""
+        epoch = self._folder.current_epoch()
+        try:
+            return Delta() if epoch is None else load_committed_delta(self._folder.path / epoch)
+        except READ_ERRORS:
+            return Delta()
 
     def abort(self) -> None:
         if self._is_finished:

@@ -23,7 +23,6 @@ def build_schema() -> Schema:
     schema.add_text_field("acl", tokenizer_name="raw", index_option="basic")
     schema.add_boolean_field("open", indexed=True)
     schema.add_integer_field("date", indexed=True, fast=True)
-    schema.add_boolean_field("added", indexed=True)
     schema.add_bytes_field("source", stored=True)
     return schema.build()
 
@@ -46,10 +45,10 @@ def read_opstamp(folder: Path) -> int:
     return int(orjson.loads((folder / "meta.json").read_bytes())["opstamp"])
 
 
-def to_tantivy_document(analysed: AnalysedDocument, *, added: bool) -> tuple[AnalysedDocument, Document]:
+def to_tantivy_document(analysed: AnalysedDocument) -> tuple[AnalysedDocument, Document]:
     """Return the document as it will be read back, and the tantivy document to store.
 
-    ``added`` marks documents added after the epoch was built. Raise BadInput for a document that cannot be stored.
+    Raise BadInput for a document that cannot be stored.
     """
     analysed, source = document_to_json(analysed)
     document = analysed.document
@@ -64,7 +63,6 @@ def to_tantivy_document(analysed: AnalysedDocument, *, added: bool) -> tuple[Ana
     millis = date_to_millis(document.date)
     if millis is not None:
         fields.add_integer("date", millis)
-    fields.add_boolean("added", added)
     fields.add_bytes("source", source)
     return analysed, fields
 

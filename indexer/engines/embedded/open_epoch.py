@@ -52,7 +52,7 @@ class OpenEpoch:
             self._delta_stamp: FileStamp | None = None
             self._reload()
         except READ_ERRORS as error:
-            raise self._changed_or_corrupt_error(error) from error
+            raise self.to_read_error(error) from error
         if self.forward_index is None:
             _LOG.info(
                 "index %s was built by an older version and reads large sets slowly; "
@@ -75,7 +75,7 @@ class OpenEpoch:
             if read_stamp(self.path / "delta") != self._delta_stamp:
                 self._reload()
         except READ_ERRORS as error:
-            raise self._changed_or_corrupt_error(error) from error
+            raise self.to_read_error(error) from error
         return self._state
 
     @cached_property
@@ -84,7 +84,7 @@ class OpenEpoch:
         try:
             return PhraseModel.from_bytes((self.path / "model.npz").read_bytes())
         except READ_ERRORS as error:
-            raise self._changed_or_corrupt_error(error) from error
+            raise self.to_read_error(error) from error
 
     def find_phrase_row(self, phrase: str) -> int | None:
         """Return the row of a phrase in the graph, or None if it has none."""
@@ -110,7 +110,8 @@ class OpenEpoch:
     def _changed_error(self) -> EpochChanged:
         return EpochChanged(f"index {self.folder.name!r} was rebuilt", fix="open it again")
 
-    def _changed_or_corrupt_error(self, error: BaseException) -> Exception:
+    def to_read_error(self, error: BaseException) -> Exception:
+        """Translate an error of reading a file: the epoch was replaced meanwhile, or the file is broken."""
         if isinstance(error, PermissionError) or "PermissionDenied" in str(error):
             return self.folder.permission_error()
         return self.folder.corrupt_error(error) if self.is_current() else self._changed_error()

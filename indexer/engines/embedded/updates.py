@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-from tantivy import Index, Query, Searcher
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.engines.write_order import SEQUENCE_GAP, ClaimCheck, WriteMark, WriteResult
 
 UPDATE_MEMORY_BYTES = 32_000_000
 """Buffer of the tantivy writer."""
@@ -22,36 +22,45 @@ UPDATE_MEMORY_BYTES = 32_000_000
 class UpdateSession:
     """A writer of one epoch, used as a context manager; the caller holds the index's write lock.
 
-    Tantivy commits first, then the delta is replaced. After a crash in between the opstamp of the delta is behind, and
-    the next writer rebuilds the delta from tantivy.
+    The new delta is written to a file of its own, then tantivy commits, then the file replaces the delta. After a
+    crash before the last step the opstamp of the delta is behind, and the next writer does that step.
     """
 
-    def __init__(self, epoch: OpenEpoch) -> None:
+    def __init__(self, epoch: OpenEpoch, delta: Delta) -> None:
+        """``delta``: that of ``load_committed_delta``."""
         self._graph, self._path = epoch.graph, epoch.path
-        self._index = fulltext_index.open_index(epoch.path / "index")
-        self._writer = self._index.writer(UPDATE_MEMORY_BYTES, 1)
-        self._delta = self._repair_delta(load_delta(epoch.path / "delta"))
+        self._delta = delta
+        self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
 
-    def add(self, documents: Iterable[AnalysedDocument]) -> int:
-        """Add or replace documents by id and commit; return their number."""
-        stored = []
+    def add(self, documents: Iterable[AnalysedDocument], sequence: int | None, check_claim: ClaimCheck) -> WriteResult:
+        """Add or replace documents by id and commit; leave out those of which a newer write stands."""
+        mark = self._make_mark(sequence)
+        stored, superseded = [], set()
         for analysed in documents:
-            stored_form, document = fulltext_index.to_tantivy_document(analysed, added=True)
-            self._writer.delete_documents_by_term("id", stored_form.document.id)
+            stored_form, document = fulltext_index.to_tantivy_document(analysed)
+            id = stored_form.document.id
+            if self._delta.is_superseded(id, mark.sequence):
+                superseded.add(id)
+                continue
+            self._writer.delete_documents_by_term("id", id)
             self._writer.add_document(document)
             stored.append(stored_form)
+        check_claim()
         if stored:
-            self._commit(self._delta.with_documents(stored, self._graph))
-        return len(stored)
+            self._commit(self._delta.with_documents(stored, self._graph, mark))
+        return WriteResult(len(stored), mark.sequence, frozenset(superseded))
 
-    def delete(self, ids: Sequence[str]) -> int:
-        """Delete documents and commit; return the number of those that existed."""
-        present = [id for id in ids if self._contains(id)]
+    def delete(self, ids: Sequence[str], sequence: int | None) -> WriteResult:
+        """Delete documents and commit; leave out those of which a newer write stands."""
+        mark = self._make_mark(sequence)
+        superseded = frozenset(id for id in ids if self._delta.is_superseded(id, mark.sequence))
+        deleted = [id for id in ids if id not in superseded]
+        present = [id for id in deleted if self._contains(id)]
         for id in present:
             self._writer.delete_documents_by_term("id", id)
-        if present:
-            self._commit(self._delta.without_documents(present, self._graph))
-        return len(present)
+        if deleted:
+            self._commit(self._delta.without_documents(deleted, self._graph, mark))
+        return WriteResult(len(present), mark.sequence, superseded)
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +70,9 @@ class UpdateSession:
             self._writer.rollback()
         self._writer.wait_merging_threads()
 
+    def _make_mark(self, sequence: int | None) -> WriteMark:
+        return WriteMark(self._delta.last_sequence + SEQUENCE_GAP if sequence is None else sequence, time.time())
+
     def _contains(self, id: str) -> bool:
         if id in self._delta.added:
             return True
@@ -68,25 +80,35 @@ class UpdateSession:
         return number >= 0 and number not in self._delta.removed
 
     def _commit(self, delta: Delta) -> None:
+        save_delta(delta, _prepared_path(self._path))
         opstamp = self._writer.commit()
-        save_delta(replace(delta, opstamp=opstamp), self._path / "delta")
-
-    def _repair_delta(self, delta: Delta) -> Delta:
-        """Return ``delta``, or a new one from tantivy if a writer died before it replaced the file."""
-        opstamp = fulltext_index.read_opstamp(self._path / "index")
-        if delta.opstamp == opstamp:
-            return delta
-        self._index.reload()
-        rebuilt = _rebuild_delta(self._index, self._index.searcher(), self._graph)
-        save_delta(replace(rebuilt, opstamp=opstamp), self._path / "delta")
-        return rebuilt
+        _publish_delta(delta, opstamp, self._path)
 
 
-def _rebuild_delta(index: Index, searcher: Searcher, graph: PhraseGraph) -> Delta:
-    """Return the delta that matches the documents in tantivy now."""
-    added = searcher.search(Query.term_query(index.schema, "added", True), max(searcher.num_docs, 1), count=False)
-    documents = [fulltext_index.read_document(searcher, address) for _, address in added.hits]
-    epoch_ids = searcher.terms_with_prefix("id", "", Query.term_query(index.schema, "added", False))
-    live_ids = {id for id, _ in epoch_ids}
-    removed = frozenset(number for number, id in enumerate(graph.ids.to_list()) if id not in live_ids)
-    return Delta(removed=removed).with_documents(documents, graph)
+def load_committed_delta(epoch: Path) -> Delta:
+    """Return the delta of an epoch for its next writer, who has the write lock.
+
+    If the last writer died after tantivy's commit, the delta that it had prepared is published first. Raise OSError or
+    ValueError for a broken file.
+    """
+    delta = load_delta(epoch / "delta")
+    opstamp = fulltext_index.read_opstamp(epoch / "index")
+    if delta.opstamp == opstamp:
+        return delta
+    prepared_path = _prepared_path(epoch)
+    prepared = load_delta(prepared_path) if prepared_path.exists() else None
+    if prepared is None or prepared.opstamp != delta.opstamp:
+        raise ValueError("a write was interrupted, and what it changed is not known")
+    return _publish_delta(prepared, opstamp, epoch)
+
+
+def _publish_delta(delta: Delta, opstamp: int, epoch: Path) -> Delta:
+    """Replace the delta of an epoch by one that was prepared before the commit ``opstamp``; return it."""
+    published = replace(delta, opstamp=opstamp)
+    save_delta(published, epoch / "delta")
+    _prepared_path(epoch).unlink(missing_ok=True)
+    return published
+
+
+def _prepared_path(epoch: Path) -> Path:
+    return epoch / "delta.prepared"

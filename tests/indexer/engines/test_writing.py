@@ -76,7 +76,7 @@ def test_index_info_comes_back_as_it_was_written(engine: Engine, corpus: Analyse
 def test_an_added_document_is_there_when_add_returns(engine: Engine, corpus: AnalysedCorpus) -> None:
     reader = write_index(engine, corpus)
     new = weigh_document(make_draft("new", ["web graph of mail"], ["web graph", "mail"]), corpus.model)
-    assert engine.add_documents("papers", [new]) == 1
+    assert engine.add_documents("papers", [new]).count == 1
     assert is_same_document(reader.fetch(["new"])[0], new)
     assert "new" in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
     assert "new" in [analysed.document.id for analysed in reader.scan()]
@@ -93,7 +93,7 @@ def test_a_replaced_document_leaves_nothing_behind(engine: Engine, corpus: Analy
     name = old.document.id
     for word in ("topic model", "model"):
         newer = weigh_document(make_draft(name, [f"{word} alone"], [word], facets={"venue": ("New",)}), corpus.model)
-        assert engine.add_documents("papers", [newer]) == 1
+        assert engine.add_documents("papers", [newer]).count == 1
     assert is_same_document(reader.fetch([name])[0], newer)
     assert name not in {hit.id for hit in reader.search(Selection(words=("mail",)), size=100).hits}
     assert reader.search(Selection(facets={"venue": ["New"]}), facets=["venue"]).facets == {"venue": {"New": 1}}
@@ -105,8 +105,8 @@ def test_a_replaced_document_leaves_nothing_behind(engine: Engine, corpus: Analy
 def test_a_deleted_document_is_gone_from_every_read(engine: Engine, corpus: AnalysedCorpus) -> None:
     reader = write_index(engine, corpus)
     gone = next(d for d in corpus.documents if {"graph", "mail"} <= set(d.phrases)).document.id
-    assert engine.delete_documents("papers", [gone, "never there", gone]) == 1
-    assert engine.delete_documents("papers", [gone]) == 0
+    assert engine.delete_documents("papers", [gone, "never there", gone]).count == 1
+    assert engine.delete_documents("papers", [gone]).count == 0
     assert reader.fetch([gone]) == [None]
     assert gone not in {hit.id for hit in reader.search(Selection(), size=100).hits}
     assert gone not in {analysed.document.id for analysed in reader.scan()}
@@ -159,8 +159,8 @@ def test_adding_in_several_calls_and_none_at_all(engine: Engine, corpus: Analyse
         engine.add_documents(
             "papers", [weigh_document(make_draft(f"new-{i}", ["web graph"], ["web graph"]), corpus.model)]
         )
-    assert engine.add_documents("papers", []) == 0
-    assert engine.delete_documents("papers", []) == 0
+    assert engine.add_documents("papers", []).count == 0
+    assert engine.delete_documents("papers", []).count == 0
     assert all(found is not None for found in reader.fetch(["new-0", "new-1", "new-2"]))
 
 
@@ -173,7 +173,7 @@ def test_any_string_of_up_to_512_bytes_can_be_an_id(engine: Engine) -> None:
     neighbourhood = reader.find_neighbourhood(NeighbourhoodRequest(everything, everything, UNUSUAL_IDS[:3], 100))
     assert neighbourhood.ids[:3] == UNUSUAL_IDS[:3] and set(neighbourhood.ids) == set(UNUSUAL_IDS)
     engine.add_documents("papers", corpus.documents[:2])
-    assert engine.delete_documents("papers", UNUSUAL_IDS) == len(UNUSUAL_IDS)
+    assert engine.delete_documents("papers", UNUSUAL_IDS).count == len(UNUSUAL_IDS)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 513, "é" * 257, "\ud800"])
@@ -186,7 +186,7 @@ def test_an_id_that_cannot_be_stored_is_refused_in_one_line(engine: Engine, corp
 def test_an_impossible_id_is_simply_not_found(engine: Engine, corpus: AnalysedCorpus) -> None:
     reader = write_index(engine, corpus)
     assert reader.fetch(["", "x" * 600, "\ud800", "doc-0000"])[:3] == [None, None, None]
-    assert engine.delete_documents("papers", ["", "\ud800"]) == 0
+    assert engine.delete_documents("papers", ["", "\ud800"]).count == 0
     neighbourhood = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"mail": 1.0}, ("", "\ud800"), 3))
     assert len(neighbourhood.ids) == 3
 
@@ -238,7 +238,7 @@ def test_an_empty_index_answers_everything_with_nothing(engine: Engine) -> None:
     assert reader.search(Selection()).hits == ()
     neighbourhood = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, ("a",), 10))
     assert neighbourhood.ids == () and neighbourhood.reached_count == 0 and len(neighbourhood.weights) == 0
-    assert engine.add_documents("papers", [make_draft("a", ["mail"], [])]) == 1
+    assert engine.add_documents("papers", [make_draft("a", ["mail"], [])]).count == 1
     assert reader.fetch(["a"])[0] is not None
 
 

@@ -18,6 +18,7 @@ from indexer.errors import StoreUnavailable
 from indexer.indexing.build import build_index
 from indexer.readers.jsonl import format_json_line
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.gateways import write_documents
 from tests.support.paths import ROOT
 from tests.support.polling import wait_until
 from tests.support.web_servers import StartServer
@@ -30,7 +31,6 @@ from worker.jobs.job import NewJob, StoredAnswer
 from worker.jobs.payloads import PageRequest
 from worker.json_bytes import dumps
 from worker.service.gateway import JobGateway
-from worker.service.ingest import write_documents
 
 OPEN_TEXT = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
 STAFF_TEXT = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "
@@ -258,9 +258,7 @@ def test_finished_parts_of_a_running_page_are_checked_too(app: AppClient, guest:
     for part in parts:
         store.put_part(claim, part["hit"], dumps(part["comparison"]))
     assert set(gateway.get_ready_parts("popen", caller)) == {"o1", "b1"}
-    write_documents(
-        gateway.container, "papers", [replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",))]
-    )
+    write_documents(gateway, replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",)))
     assert set(gateway.get_ready_parts("popen", caller)) == {"o1"}
     page = guest.get("/v1/explanations/popen").json
     assert [one["state"] for one in page["explanations"]] == ["done", "running"]

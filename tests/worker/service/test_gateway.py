@@ -15,7 +15,7 @@ from indexer.errors import UnknownDocument, UnknownIndex, UnknownJob
 from indexer.indexing.build import build_index
 from tests.support.corpora.web_papers import make_web_papers
 from tests.support.fake_comparer import count_computations, tag_query
-from tests.support.gateways import GUEST, STAFF, UNRESTRICTED, make_pair_request, wait_until_remembered
+from tests.support.gateways import GUEST, STAFF, UNRESTRICTED, make_pair_request, wait_until_remembered, write_documents
 from tests.support.polling import wait_until
 from worker.access import Caller, make_access_key
 from worker.explain.side import Side
@@ -24,7 +24,7 @@ from worker.jobs.job import NewJob
 from worker.jobs.payloads import ComparisonRequest
 from worker.service.container import ServiceContainer
 from worker.service.gateway import JobGateway
-from worker.service.ingest import make_ingest_job, write_documents
+from worker.service.ingest import make_ingest_job
 
 
 @pytest.fixture(params=["valkey", "inline"])
@@ -92,7 +92,7 @@ def test_an_open_job_is_visible_only_with_its_access_key(gateway: JobGateway) ->
 def test_a_document_restricted_later_hides_the_answers_that_name_it(gateway: JobGateway) -> None:
     id = submit_and_run(gateway, make_pair_request("d1", "d2", GUEST), GUEST)
     assert gateway.get(id, GUEST).answer is not None
-    write_documents(gateway.container, "papers", [Document("d2", "Now secret", "The web graph.", acl=("staff",))])
+    write_documents(gateway, Document("d2", "Now secret", "The web graph.", acl=("staff",)))
     with pytest.raises(UnknownJob):
         gateway.get(id, GUEST)
 
@@ -110,7 +110,7 @@ def test_a_cached_answer_costs_no_engine_request(gateway: JobGateway) -> None:
 def test_a_write_changes_only_the_answer_ids_of_its_document(gateway: JobGateway) -> None:
     touched = gateway.compute_answer_id(make_pair_request("d1", "d2"))
     other = gateway.compute_answer_id(make_pair_request("d3", "d4"))
-    write_documents(gateway.container, "papers", [Document("d2", "Changed", "The web graph.")])
+    write_documents(gateway, Document("d2", "Changed", "The web graph."))
     assert gateway.compute_answer_id(make_pair_request("d1", "d2")) != touched
     assert gateway.compute_answer_id(make_pair_request("d3", "d4")) == other
 
@@ -156,7 +156,7 @@ def test_a_search_side_has_a_new_answer_id_when_its_results_change(gateway: JobG
     )
     before = gateway.compute_answer_id(request)
     assert gateway.compute_answer_id(request) == before
-    write_documents(gateway.container, "papers", [Document("new", "", "The web graph.", date="2011-03-03")])
+    write_documents(gateway, Document("new", "", "The web graph.", date="2011-03-03"))
     assert gateway.compute_answer_id(request) != before
 
 
@@ -165,7 +165,7 @@ def test_the_id_of_a_request_body_is_remembered_until_the_index_changes(gateway:
     wait_until_remembered(gateway, body)
     assert gateway.recall_id(STAFF, body) is None
     versions = gateway.container.versions
-    versions.after_write("papers", versions.get_epoch("papers"), {})
+    versions.after_write("papers", versions.get_epoch("papers"), {}, 1)
     wait_until(lambda: gateway.recall_id(UNRESTRICTED, body) is None)
 
 
