@@ -4,6 +4,11 @@ Every write has a sequence number: a submission over HTTP gets its number when i
 An engine leaves out a write that is older than the last one of the same document, so the order in which workers reach
 the engine does not matter. For this it keeps a mark for each document that was written or deleted after the epoch was
 built, and hands the marks of the last day on to the next epoch: no accepted submission waits longer than that.
+
+Numbers are counted within *terms*. The engine counts the terms of each index, durably; whoever starts one may use its
+TERM_SIZE numbers. The service keeps the last number it gave out in Redis, so that accepting a submission writes nothing
+to the engine. It starts a new term when Redis has lost that number, or somebody else has started a term since. A
+command starts a term for each write. So a later write has a greater number, whatever was lost and whoever wrote.
 """
 
 from __future__ import annotations
@@ -13,10 +18,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-SEQUENCE_GAP: Final = 2**20
-"""Added to the last number of the engine by a writer who cannot know the numbers that were given out but not written
-yet. There are fewer of those than this, so the new number is above all of them. The first number is above it as well:
-Elasticsearch numbered the versions of documents itself in indexes of former versions, from 1."""
+TERM_SIZE: Final = 2**20
+"""Numbers of one term. The first term is 1, so that all numbers are above the versions that Elasticsearch counted
+itself, from 1, in indexes of former versions."""
 MARK_SECONDS: Final = 86_400.0
 """How long a mark is handed on to new epochs."""
 
@@ -47,6 +51,16 @@ ClaimCheck = Callable[[], None]
 
 def skip_check() -> None:
     """Let every write pass: a command holds no claim."""
+
+
+def get_first_sequence(term: int) -> int:
+    """Return the first number of a term."""
+    return term * TERM_SIZE
+
+
+def get_term_of(sequence: int) -> int:
+    """Return the term that a number belongs to."""
+    return sequence // TERM_SIZE
 
 
 def keep_recent_marks(marks: Mapping[str, WriteMark]) -> dict[str, WriteMark]:

@@ -12,6 +12,7 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 ENGINE_KINDS = ("tantivy", "elasticsearch")
 """Parameters of a fixture that gives each engine in turn."""
@@ -29,6 +30,8 @@ def open_elasticsearch(url: str, **options: Any) -> Iterator[Engine]:
         yield engine
         for index in engine.list_indexes():
             engine.delete_index(index)
+        assert isinstance(engine, ElasticsearchEngine)
+        engine.connection.client.indices.delete(index=f"{engine.prefix}.terms", ignore_unavailable=True)
 
 
 @contextmanager

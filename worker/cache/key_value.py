@@ -11,18 +11,23 @@ from typing import cast
 
 import redis
 
-from indexer.engines.write_order import SEQUENCE_GAP
+from indexer.engines.write_order import get_first_sequence, get_term_of
 from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER
 from worker.json_bytes import loads
 from worker.redis_connection import call_redis
 
-_TAKE_NUMBER = """
-local last, taken = tonumber(ARGV[1]), tonumber(redis.call('GET', KEYS[1]) or -1)
-if taken < 0 then taken = last + tonumber(ARGV[2]) end
-local number = string.format('%.0f', math.max(taken, last) + 1)
-redis.call('SET', KEYS[1], number)
-return number
+_TAKE_SEQUENCE = """
+local first, next_first = tonumber(ARGV[1]), tonumber(ARGV[2])
+local number = tonumber(redis.call('GET', KEYS[1]) or 0) + 1
+if ARGV[3] == '1' then
+  number = math.max(number, first)
+elseif number <= first or number >= next_first then
+  return nil
+end
+redis.call('SET', KEYS[1], string.format('%.0f', number))
+return string.format('%.0f', number)
 """
+"""ARGV: first number of the term, first number of the next one, 1 if the caller has just started the term."""
 
 
 class KeyValueStore(ABC):
@@ -44,10 +49,11 @@ class KeyValueStore(ABC):
         """Store versions of documents (``encode_version``), except where that of a newer write is stored already."""
 
     @abstractmethod
-    def take_number(self, key: str, last: int) -> int:
-        """Return a number above ``last`` and above all that were taken under this key.
+    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
+        """Return the next sequence number (``indexer.engines.write_order``) of a term.
 
-        A key that was lost skips SEQUENCE_GAP numbers, so that none is given out twice.
+        None if the last number under this key is not of that term, or was the last one of it. ``is_new_term``: this
+        caller has just started the term; the number is then above all under this key, whatever their term.
         """
 
     @abstractmethod
@@ -70,7 +76,7 @@ class RedisKeyValueStore(KeyValueStore):
         self._client = client
         self._prefix = prefix
         self._set_unless_newer = client.register_script(SET_UNLESS_NEWER)
-        self._take_number = client.register_script(_TAKE_NUMBER)
+        self._take_sequence = client.register_script(_TAKE_SEQUENCE)
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         if not keys:
@@ -93,8 +99,10 @@ class RedisKeyValueStore(KeyValueStore):
             arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, *values.values()]
             call_redis(lambda: self._set_unless_newer(keys=keys, args=arguments))
 
-    def take_number(self, key: str, last: int) -> int:
-        return int(call_redis(lambda: self._take_number(keys=[self._add_prefix(key)], args=[last, SEQUENCE_GAP])))
+    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
+        arguments = [get_first_sequence(term), get_first_sequence(term + 1), int(is_new_term)]
+        number = call_redis(lambda: self._take_sequence(keys=[self._add_prefix(key)], args=arguments))
+        return None if number is None else int(number)
 
     def delete(self, keys: Sequence[str]) -> None:
         if keys:
@@ -156,10 +164,14 @@ class MemoryKeyValueStore(KeyValueStore):
                 if not known or loads(known)[2] <= sequence:
                     self._values[key] = (value, expires_at)
 
-    def take_number(self, key: str, last: int) -> int:
+    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
         with self._lock:
-            taken = self._numbers.get(key, last + SEQUENCE_GAP)
-            self._numbers[key] = number = max(taken, last) + 1
+            number = self._numbers.get(key, 0) + 1
+            if is_new_term:
+                number = max(number, get_first_sequence(term))
+            elif get_term_of(number) != term or number == get_first_sequence(term):
+                return None
+            self._numbers[key] = number
             return number
 
     def delete(self, keys: Sequence[str]) -> None:

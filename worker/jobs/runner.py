@@ -46,6 +46,16 @@ class JobContext:
         self.claim = claim
         self._store = store
         self._lease = lease
+        self._cleanups: list[Callable[[], None]] = []
+
+    def add_cleanup(self, cleanup: Callable[[], None]) -> None:
+        """Call ``cleanup`` once the outcome is stored; not if the job belongs to another worker by then, who may still
+        need what would be removed."""
+        self._cleanups.append(cleanup)
+
+    def run_cleanups(self) -> None:
+        for cleanup in self._cleanups:
+            cleanup()
 
     def report_progress(self, share: float, message: str = "") -> None:
         """Store how far the job is (0 to 1); raise JobStopped when the work should end."""
@@ -93,9 +103,11 @@ def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) ->
         log.info("job %s: nothing to do", id)
         return False
     with Lease(store, claim) as lease:
+        context = JobContext(store, claim, lease)
         try:
-            outcome = handlers[claim.kind](JobContext(store, claim, lease))
+            outcome = handlers[claim.kind](context)
         except JobStopped:
+            log.info("job %s: stopped, since it was cancelled or another worker has it", id)
             store.cancel(claim)
         except NewerAlgorithm as error:
             _leave_to_newer_worker(store, claim, error)
@@ -112,9 +124,15 @@ def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) ->
             log.exception("job %s failed", id)
             store.fail(claim, Failure("internal", "internal error; see the worker's log"))
         else:
-            if isinstance(outcome, Continue):
-                return store.requeue(claim, 0, outcome.next_chunk)
-            store.finish(claim, outcome)
+            has_more = isinstance(outcome, Continue)
+            is_stored = (
+                store.requeue(claim, 0, outcome.next_chunk)
+                if isinstance(outcome, Continue)
+                else store.finish(claim, outcome)
+            )
+            if is_stored:
+                context.run_cleanups()
+            return has_more and is_stored
     return False
 
 

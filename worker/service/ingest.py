@@ -26,7 +26,7 @@ def make_ingest_job(container: ServiceContainer, index: str, documents: Sequence
     late its documents are written, those of a later submission stay.
     """
     id = "i" + uuid.uuid4().hex[:31]
-    sequence = container.key_values.take_number(f"sequence:{index}", container.engine.get_last_sequence(index))
+    sequence = _take_sequence(container, index)
     documents = list({document.id: document for document in documents}.values())
     size = container.config.chunk_size
     chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
@@ -60,13 +60,24 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
         sequence=payload.get("sequence"),  # a job of a former version has none
         check_claim=context.check_claim,
     )
-    container.key_values.delete([key])
+    context.add_cleanup(lambda: container.key_values.delete([key]))
     done = claim.next_chunk + 1
     context.report_progress(done / chunk_count, f"{done} of {chunk_count} chunks")
     if done < chunk_count:
         return Continue(done)
     body = {"id": claim.id, "state": "done", "progress": 1.0, "index": index, "written": payload["documents"]}
     return StoredAnswer(dumps(body), {}, index)
+
+
+def _take_sequence(container: ServiceContainer, index: str) -> int:
+    """Return a sequence number for a submission that is accepted now."""
+    key, take_sequence = f"sequence:{index}", container.key_values.take_sequence
+    term = container.engine.get_term(index)
+    sequence = take_sequence(key, term, is_new_term=False) if term else None
+    if sequence is None:
+        sequence = take_sequence(key, container.engine.start_term(index), is_new_term=True)
+    assert sequence is not None, "a new term has numbers"
+    return sequence
 
 
 def _chunk_key(id: str, n: int) -> str:

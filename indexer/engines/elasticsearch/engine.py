@@ -4,6 +4,7 @@
     PREFIX + NAME.VERSION          an epoch's documents; its description is in the mapping's _meta
     PREFIX + NAME.model            alias of the current epoch's phrase model
     PREFIX + NAME.model.VERSION    its bytes, in chunks
+    PREFIX + .terms                the terms of sequence numbers (``write_order``) of all indexes
 
 Both aliases move, and the previous epoch is removed, in one request.
 """
@@ -45,10 +46,11 @@ from indexer.engines.elasticsearch.reader import RETRY_WAITS, ElasticsearchReade
 from indexer.engines.search_types import IndexInfo
 from indexer.engines.write_order import (
     MARK_SECONDS,
-    SEQUENCE_GAP,
     ClaimCheck,
     WriteMark,
     WriteResult,
+    get_first_sequence,
+    get_term_of,
     skip_check,
 )
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
@@ -230,12 +232,25 @@ class ElasticsearchEngine(Engine):
         existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
         return WriteResult(len(existed), mark.sequence, superseded)
 
-    def get_last_sequence(self, index: str) -> int:
-        def read_sequence(concrete: str, overview: Mapping[str, Any]) -> int:
-            of_epoch = int(self._get_epoch_meta(index, concrete).get("sequence", 0))
-            return max(of_epoch, int(overview["aggregations"]["last_sequence"]["value"] or 0))
+    def get_term(self, index: str) -> int:
+        check_index_name(index)
+        client = self.connection.client.options(ignore_status=404)
+        with self.connection.translate_errors():
+            return int(client.get(index=self._terms_index, id=index, source=False).body.get("_version", 0))
 
-        return self._with_current_epoch(index, read_sequence)
+    def start_term(self, index: str) -> int:
+        check_index_name(index)
+        client = self.connection.client
+        with self.connection.translate_errors():
+            self._create_terms_index()
+            response = client.index(index=self._terms_index, id=index, document={}).body
+            if response["result"] == "created":  # the first term, or the count was lost
+                last = get_term_of(self._fetch_last_sequence(index))
+                client.options(ignore_status=409).index(
+                    index=self._terms_index, id=index, document={}, version=last + 1, version_type="external_gte"
+                )
+                response = client.index(index=self._terms_index, id=index, document={}).body
+        return int(response["_version"])
 
     def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
         """Return the marks of recent writes by id, which a new epoch takes over; none if there is no index."""
@@ -264,14 +279,38 @@ class ElasticsearchEngine(Engine):
     def _prepare_write(self, index: str, sequence: int | None) -> WriteMark:
         """Return the mark of a write that starts now; an index of a former version gets the fields for it."""
         if sequence is None:
-            sequence = self.get_last_sequence(index) + SEQUENCE_GAP
+            sequence = get_first_sequence(self.start_term(index))
 
         def add_fields(concrete: str, overview: Mapping[str, Any]) -> None:
-            if "sequence" not in self._get_epoch_meta(index, concrete):
+            if not self._get_epoch_meta(index, concrete).get("has_sequences"):
                 self.connection.client.indices.put_mapping(index=concrete, properties=SEQUENCE_FIELDS)
 
         self._with_current_epoch(index, add_fields)
         return WriteMark(sequence, time.time())
+
+    @property
+    def _terms_index(self) -> str:
+        """The index that counts terms, a document for each index, in the versions of these documents.
+
+        Elasticsearch counts them atomically. It is an index of its own because builds block writes to the others.
+        """
+        return f"{self.prefix}.terms"
+
+    def _create_terms_index(self) -> None:
+        client = self.connection.client
+        if not client.indices.exists(index=self._terms_index):
+            settings = {"number_of_shards": 1, "number_of_replicas": self.replicas}
+            client.options(ignore_status=400).indices.create(
+                index=self._terms_index, settings=settings, mappings={"dynamic": False}
+            )  # 400: another process has created it
+
+    def _fetch_last_sequence(self, index: str) -> int:
+        """Return the highest sequence number of all writes to an index; 0 if there was none."""
+        response = self.connection.client.search(
+            index=self.documents_alias(index), body=query_builder.build_last_sequence(), ignore_unavailable=True
+        )
+        overview = self.connection.require_complete(response.body)
+        return int(overview.get("aggregations", {}).get("last", {}).get("value") or 0)
 
     def _write_and_refresh(self, alias: str, actions: Iterable[dict[str, Any]]) -> tuple[list[str], frozenset[str]]:
         """Write the actions and make them visible; return the ids written and those that a newer write supersedes."""

@@ -27,7 +27,7 @@ from indexer.engines.elasticsearch.mappings import (
     encode_source,
 )
 from indexer.engines.search_types import IndexInfo
-from indexer.errors import IndexBusy, PhraseComError, UnknownIndex, UnsupportedVersion
+from indexer.errors import IndexBusy, PhraseComError
 from indexer.model.phrase_model import PhraseModel
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ class ElasticsearchBuild(Build):
             definition = build_model_index(engine.replicas, meta=make_heartbeat(engine.build_lease))
             client.indices.create(index=self._model_index, **definition)
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
-            self._last_sequence = _get_last_sequence(engine, index)
             self._marks = engine.fetch_write_marks(index)
         self._marked_ids: set[str] = set()
         """Documents of ``_marks`` that this build has written."""
@@ -97,7 +96,7 @@ class ElasticsearchBuild(Build):
                 with ThreadPoolExecutor(1) as pool:  # the server merges while we encode the model
                     merged = pool.submit(client.indices.forcemerge, index=self._documents_index, max_num_segments=1)
                     meta = self._save_model(client, model) | {
-                        "format": FORMAT, "info": asdict(info), "sequence": self._last_sequence,
+                        "format": FORMAT, "info": asdict(info), "has_sequences": True,
                     }  # fmt: skip
                     client.indices.put_mapping(index=self._documents_index, meta=meta)
                     merged.result()
@@ -156,11 +155,3 @@ class ElasticsearchBuild(Build):
             {"add": {"index": self._documents_index, "alias": engine.documents_alias(index)}},
             {"add": {"index": self._model_index, "alias": engine.model_alias(index)}},
         ]
-
-
-def _get_last_sequence(engine: ElasticsearchEngine, index: str) -> int:
-    """Return the number of the last write to the current epoch; 0 if there is none, or one that cannot be read."""
-    try:
-        return engine.get_last_sequence(index)
-    except (UnknownIndex, UnsupportedVersion):
-        return 0

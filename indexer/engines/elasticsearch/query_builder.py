@@ -24,16 +24,17 @@ def format_timeout(seconds: float) -> str:
 
 
 def build_overview() -> Body:
-    """Build the search for the concrete index behind an alias, its documents and the writes after the build."""
+    """Build the search for the concrete index behind an alias, its documents and those added after the build."""
     return {
         "size": 0,
         "track_total_hits": True,
-        "aggs": {
-            "index": {"terms": {"field": "_index"}},
-            "added": {"terms": {"field": "added"}},
-            "last_sequence": {"max": {"field": "sequence"}},
-        },
+        "aggs": {"index": {"terms": {"field": "_index"}}, "added": {"terms": {"field": "added"}}},
     }
+
+
+def build_last_sequence() -> Body:
+    """Build the search for the highest sequence number of all writes to an index."""
+    return {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "sequence"}}}}
 
 
 IS_DELETION_MARK: Body = {"terms": {"added": list(DELETION_MARKERS)}}

@@ -50,8 +50,6 @@ class Delta:
     """The tantivy commit that this delta belongs to."""
     marks: Mapping[str, WriteMark] = field(default_factory=dict)
     """The last write or deletion of each document that was written since the epoch was built or a day before."""
-    last_sequence: int = 0
-    """The highest number of all writes to the index."""
 
     def with_documents(self, documents: Iterable[AnalysedDocument], graph: PhraseGraph, mark: WriteMark) -> Delta:
         """Return the delta after documents were added or replaced."""
@@ -61,7 +59,7 @@ class Delta:
             added[id] = AddedDocument.from_analysed(analysed)
             removed.add(graph.ids.find(id))
             marks[id] = mark
-        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks, max(self.last_sequence, mark.sequence))
+        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks)
 
     def without_documents(self, ids: Iterable[str], graph: PhraseGraph, mark: WriteMark) -> Delta:
         """Return the delta after documents were deleted."""
@@ -70,7 +68,7 @@ class Delta:
             added.pop(id, None)
             removed.add(graph.ids.find(id))
             marks[id] = mark
-        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks, max(self.last_sequence, mark.sequence))
+        return Delta(added, frozenset(removed - {-1}), self.opstamp, marks)
 
     def is_superseded(self, id: str, sequence: int) -> bool:
         """Return whether a write with this number is older than the last one of the document."""
@@ -79,7 +77,7 @@ class Delta:
 
     def start_epoch(self, opstamp: int) -> Delta:
         """Return the delta of the epoch that follows: without documents, with the recent marks."""
-        return Delta(opstamp=opstamp, marks=keep_recent_marks(self.marks), last_sequence=self.last_sequence)
+        return Delta(opstamp=opstamp, marks=keep_recent_marks(self.marks))
 
 
 def save_delta(delta: Delta, path: Path) -> None:
@@ -104,7 +102,6 @@ def save_delta(delta: Delta, path: Path) -> None:
         "opstamp": np.array(delta.opstamp),
         "mark_sequences": np.array([mark.sequence for mark in delta.marks.values()], dtype=np.int64),
         "mark_times": np.array([mark.written for mark in delta.marks.values()], dtype=np.float64),
-        "last_sequence": np.array(delta.last_sequence),
     }
     for name, strings in tables.items():
         arrays |= {f"{name}_starts": strings.starts, f"{name}_blob": strings.blob}
@@ -132,12 +129,12 @@ def load_delta(path: Path) -> Delta:
             )
             for i, (id, start, end) in enumerate(zip(ids, [0, *ends], ends, strict=False))
         }
-        marks, last_sequence = _load_marks(arrays) if "marks_starts" in arrays else ({}, 0)
-        return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]), marks, last_sequence)
+        marks = _load_marks(arrays) if "marks_starts" in arrays else {}  # a former version wrote none
+        return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]), marks)
 
 
-def _load_marks(arrays: Mapping[str, Any]) -> tuple[dict[str, WriteMark], int]:
-    """Return the marks by id and the highest number; a delta of a former version has none."""
+def _load_marks(arrays: Mapping[str, Any]) -> dict[str, WriteMark]:
+    """Return the marks by id."""
     ids = OffsetStringTable(arrays["marks_starts"], arrays["marks_blob"]).to_list()
     numbers = zip(arrays["mark_sequences"].tolist(), arrays["mark_times"].tolist(), strict=True)
-    return dict(zip(ids, map(WriteMark._make, numbers), strict=True)), int(arrays["last_sequence"])
+    return dict(zip(ids, map(WriteMark._make, numbers), strict=True))

@@ -16,7 +16,7 @@ from indexer.engines.embedded.open_epoch import READ_ERRORS, OpenEpoch
 from indexer.engines.embedded.reader import EmbeddedReader
 from indexer.engines.embedded.updates import UpdateSession, load_committed_delta
 from indexer.engines.search_types import IndexInfo
-from indexer.engines.write_order import ClaimCheck, WriteResult, skip_check
+from indexer.engines.write_order import ClaimCheck, WriteResult, get_first_sequence, get_term_of, skip_check
 from indexer.errors import EpochChanged, UnknownIndex
 from indexer.identifiers import check_index_name, is_document_id
 
@@ -74,17 +74,26 @@ class EmbeddedEngine(Engine):
         check_claim: ClaimCheck = skip_check,
     ) -> WriteResult:
         with self._open_update(index) as session:
-            return session.add(documents, sequence, check_claim)
+            return session.add(documents, self._number_write(index, sequence), check_claim)
 
     def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
         with self._open_update(index) as session:
-            return session.delete([id for id in dict.fromkeys(ids) if is_document_id(id)], sequence)
+            valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
+            return session.delete(valid_ids, self._number_write(index, sequence))
 
-    def get_last_sequence(self, index: str) -> int:
-        return self._current_epoch(self._index_folder(index)).current_state().snapshot.delta.last_sequence
+    def get_term(self, index: str) -> int:
+        return self._index_folder(index).read_term()
+
+    def start_term(self, index: str) -> int:
+        folder = self._index_folder(index)
+        marks = self._current_epoch(folder).current_state().snapshot.delta.marks
+        return folder.start_term(get_term_of(max((mark.sequence for mark in marks.values()), default=0)))
 
     def close(self) -> None:
         self._open_epochs.clear()
+
+    def _number_write(self, index: str, sequence: int | None) -> int:
+        return get_first_sequence(self.start_term(index)) if sequence is None else sequence
 
     @contextmanager
     def _open_update(self, index: str) -> Iterator[UpdateSession]:

@@ -7,6 +7,7 @@ ROOT/NAME/EPOCH/model.npz   the phrase model
 ROOT/NAME/EPOCH/info.json   IndexInfo, and the size of every file that never changes
 ROOT/NAME/EPOCH/delta       documents changed since the epoch was built
 ROOT/.locks/NAME            locked by the writer
+ROOT/.terms/NAME            the last term of sequence numbers; has a lock of its own, and outlives the index
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBus
 
 FORMAT = 1
 """Number of the layout below EPOCH; another one is refused."""
+_TERM_DIGITS = 16
 FileStamp = tuple[int, int, int]
 """Inode, modification time and size: differs whenever a file is replaced."""
 
@@ -96,6 +98,32 @@ class IndexFolder:
             with translate_os_errors(self.root):
                 yield
 
+    def read_term(self) -> int:
+        """Return the last term that was started; 0 if there was none or the file is damaged."""
+        with translate_os_errors(self.root):
+            try:
+                return _parse_term(self._terms_file.read_bytes())
+            except FileNotFoundError:
+                return 0
+
+    def start_term(self, last_term: int) -> int:
+        """Start a term above all others and above ``last_term``, and return it; on disk when this returns."""
+        with translate_os_errors(self.root):
+            self._terms_file.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._terms_file, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                term = max(_parse_term(os.pread(handle, _TERM_DIGITS, 0)), last_term) + 1
+                os.pwrite(handle, b"%0*d" % (_TERM_DIGITS, term), 0)  # one block, so never half of it
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            return term
+
+    @property
+    def _terms_file(self) -> Path:
+        return self.root / ".terms" / self.name
+
     def corrupt_error(self, error: BaseException) -> CorruptIndex:
         return CorruptIndex(
             f"index {self.name!r} in {self.root} is damaged ({_describe_damage(error)})", fix=self.rebuild_hint
@@ -116,6 +144,11 @@ class IndexFolder:
     @property
     def rebuild_hint(self) -> str:
         return f"rebuild it with: phrasecom index PATH --index {self.name}"
+
+
+def _parse_term(data: bytes) -> int:
+    """Return the term in a terms file; 0 for an empty or damaged one."""
+    return int(data) if data.isdigit() else 0
 
 
 def _describe_damage(error: BaseException) -> str:

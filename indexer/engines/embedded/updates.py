@@ -13,7 +13,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.write_order import SEQUENCE_GAP, ClaimCheck, WriteMark, WriteResult
+from indexer.engines.write_order import ClaimCheck, WriteMark, WriteResult
 
 UPDATE_MEMORY_BYTES = 32_000_000
 """Buffer of the tantivy writer."""
@@ -32,9 +32,9 @@ class UpdateSession:
         self._delta = delta
         self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
 
-    def add(self, documents: Iterable[AnalysedDocument], sequence: int | None, check_claim: ClaimCheck) -> WriteResult:
+    def add(self, documents: Iterable[AnalysedDocument], sequence: int, check_claim: ClaimCheck) -> WriteResult:
         """Add or replace documents by id and commit; leave out those of which a newer write stands."""
-        mark = self._make_mark(sequence)
+        mark = WriteMark(sequence, time.time())
         stored, superseded = [], set()
         for analysed in documents:
             stored_form, document = fulltext_index.to_tantivy_document(analysed)
@@ -50,9 +50,9 @@ class UpdateSession:
             self._commit(self._delta.with_documents(stored, self._graph, mark))
         return WriteResult(len(stored), mark.sequence, frozenset(superseded))
 
-    def delete(self, ids: Sequence[str], sequence: int | None) -> WriteResult:
+    def delete(self, ids: Sequence[str], sequence: int) -> WriteResult:
         """Delete documents and commit; leave out those of which a newer write stands."""
-        mark = self._make_mark(sequence)
+        mark = WriteMark(sequence, time.time())
         superseded = frozenset(id for id in ids if self._delta.is_superseded(id, mark.sequence))
         deleted = [id for id in ids if id not in superseded]
         present = [id for id in deleted if self._contains(id)]
@@ -69,9 +69,6 @@ class UpdateSession:
         if error is not None:
             self._writer.rollback()
         self._writer.wait_merging_threads()
-
-    def _make_mark(self, sequence: int | None) -> WriteMark:
-        return WriteMark(self._delta.last_sequence + SEQUENCE_GAP if sequence is None else sequence, time.time())
 
     def _contains(self, id: str) -> bool:
         if id in self._delta.added:

@@ -40,7 +40,7 @@ class WorkerKiller:
         The process is stopped first, so that the job is certainly running when it is killed.
         """
         for job in self._list_running_jobs():
-            pid, token = self._find_owner(job)
+            pid, token = find_job_owner(self._store, job)
             if pid and self._kill_if_running(target, job, pid, token):
                 self.kills.append(Kill(job, target, time.monotonic()))
                 return True
@@ -48,15 +48,9 @@ class WorkerKiller:
 
     def _list_running_jobs(self) -> list[str]:
         ids = [id.decode() for id in cast("list[bytes]", self._store.client.zrange(self._store.prefix + "due", 0, -1))]
-        running = [id for id in ids if self._find_owner(id)[0]]
+        running = [id for id in ids if find_job_owner(self._store, id)[0]]
         self._random.shuffle(running)
         return running
-
-    def _find_owner(self, job: str) -> tuple[int, bytes]:
-        """Return the id of the process that runs the job (0 if none does) and the token of its lease."""
-        name = f"{self._store.prefix}job:{job}"
-        state, owner, token = cast("list[bytes]", self._store.client.hmget(name, ["state", "owner", "token"]))
-        return (int(owner.split(b":")[1]), token) if state == b"running" else (0, b"")
 
     def _kill_if_running(self, what: KillTarget, job: str, pid: int, token: bytes) -> bool:
         try:
@@ -64,7 +58,7 @@ class WorkerKiller:
             os.kill(pid, signal.SIGSTOP)
         except (ProcessLookupError, psutil.NoSuchProcess):
             return False  # killed before; the job waits until its lease runs out
-        if self._find_owner(job) != (pid, token):
+        if find_job_owner(self._store, job) != (pid, token):
             os.kill(pid, signal.SIGCONT)
             return False
         if what in ("machine", "parent") and parent > 1:
@@ -74,3 +68,10 @@ class WorkerKiller:
 
     def close(self) -> None:
         self._store.client.close()
+
+
+def find_job_owner(store: RedisJobStore, job: str) -> tuple[int, bytes]:
+    """Return the id of the process that runs the job (0 if none does) and the token of its lease."""
+    name = f"{store.prefix}job:{job}"
+    state, owner, token = cast("list[bytes]", store.client.hmget(name, ["state", "owner", "token"]))
+    return (int(owner.split(b":")[1]), token) if state == b"running" else (0, b"")

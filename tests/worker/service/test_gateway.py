@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 
 from indexer.documents import Document
@@ -19,26 +14,10 @@ from tests.support.gateways import GUEST, STAFF, UNRESTRICTED, make_pair_request
 from tests.support.polling import wait_until
 from worker.access import Caller, make_access_key
 from worker.explain.side import Side
-from worker.jobs.config import WorkConfig
 from worker.jobs.job import NewJob
 from worker.jobs.payloads import ComparisonRequest
-from worker.service.container import ServiceContainer
 from worker.service.gateway import JobGateway
 from worker.service.ingest import make_ingest_job
-
-
-@pytest.fixture(params=["valkey", "inline"])
-def gateway(
-    request: pytest.FixtureRequest, work_config: WorkConfig, engine_folder: Path, tmp_path: Path
-) -> Iterator[JobGateway]:
-    """A gateway with an index of its own and without workers: tests run its jobs."""
-    shutil.copytree(engine_folder, tmp_path / "engine")
-    work_config = replace(work_config, engine=str(tmp_path / "engine"))
-    if request.param == "inline":
-        work_config = replace(work_config, redis_url="")
-    gateway = JobGateway(ServiceContainer(work_config))
-    yield gateway
-    gateway.close()
 
 
 def submit_and_run(gateway: JobGateway, request: ComparisonRequest, caller: Caller) -> str:
