@@ -25,7 +25,7 @@ from worker.jobs.redis_store import RedisJobStore
 from worker.jobs.store import JobStore
 from worker.redis_connection import connect
 
-HISTORIES = int(os.environ.get("PHRASECOM_TEST_HISTORIES", "10000" if IS_FULL_RUN else "60"))
+HISTORIES = int(os.environ.get("PHRASECOM_TEST_HISTORIES", "10000" if IS_FULL_RUN else "100"))
 LIMITS = JobLimits(lease_seconds=3600, resend_seconds=3600, max_lost_workers=3)
 """Leases run out only when a history says so."""
 
@@ -90,6 +90,14 @@ class JobHistories(RuleBasedStateMachine):
         self.jobs[id] = ModelJob(len(self.jobs) + 1, document)
         assert self.store.submit(NewJob(id, "ingest", "{}", "caller", "bulk"))
 
+    @rule(document=st.sampled_from("xyz"))
+    def submit_and_write(self, document: str) -> None:
+        """Take a job to the point before it is finished; random steps rarely get that far."""
+        self.submit(document)
+        self.start(len(self.jobs) - 1)
+        self.check_claim(len(self.attempts) - 1)
+        self._write(self.attempts[-1])
+
     @precondition(lambda self: self.jobs)
     @rule(pick=st.integers(0, 999))
     def start(self, pick: int) -> None:
@@ -115,7 +123,9 @@ class JobHistories(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 999))
     def write(self, pick: int) -> None:
         checked = [attempt for attempt in self.attempts if attempt.is_checked]
-        attempt = checked[pick % len(checked)]
+        self._write(checked[pick % len(checked)])
+
+    def _write(self, attempt: Attempt) -> None:
         job = self.jobs[attempt.job]
         before = self.index.sequences.get(job.document, 0)
         self.index.write(job.document, job.sequence)
@@ -272,4 +282,4 @@ def test_the_model_notices_a_store_that_lets_a_lost_worker_finish() -> None:
             return super().finish(claim, answer)
 
     with pytest.raises(AssertionError):
-        run_histories(lambda: JobHistories(TrustingStore(LIMITS)), 300)
+        run_histories(lambda: JobHistories(TrustingStore(LIMITS)), 500)
