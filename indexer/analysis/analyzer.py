@@ -5,7 +5,7 @@ Both ways go through the same arrays, so that they give the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from indexer.progress import Progress, no_progress
 from indexer.runtime.document_spool import DocumentSpool, split_into_parts
 from indexer.runtime.process_pool import map_in_order
 from indexer.runtime.transfer import pack_for_transfer, unpack_transferred
-from indexer.segmentation.batch import CompiledModel
+from indexer.segmentation.batch import CompiledModel, find_phrases
 
 Prepared = TypeVar("Prepared")
 BATCH_SIZE = 512
@@ -33,9 +33,13 @@ class Analyzer:
         self._compiled = CompiledModel(model)
         self._options = SalienceOptions.from_model(model)
 
-    def analyse(self, document: Document) -> AnalysedDocument:
-        """Analyse one document."""
-        return analyse_batch(self._compiled, self._options, [document])[0]
+    def analyse(self, document: Document, allowed: Collection[str] | None = None) -> AnalysedDocument:
+        """Analyse one document; ``allowed``: analyse it as if the model had only these phrases."""
+        return analyse_batch(self._compiled, self._options, [document], allowed)[0]
+
+    def find_phrases(self, documents: Sequence[Document]) -> list[str]:
+        """Return every phrase of the model that ``analyse`` may find in the documents, nested ones and pairs too."""
+        return find_phrases(self._compiled, documents)
 
     def analyse_all(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -67,10 +67,13 @@ class ScoredEdges(NamedTuple):
 
 
 def analyse_batch(
-    compiled: CompiledModel, options: SalienceOptions, documents: Sequence[Document]
+    compiled: CompiledModel,
+    options: SalienceOptions,
+    documents: Sequence[Document],
+    allowed: Collection[str] | None = None,
 ) -> list[AnalysedDocument]:
-    """Segment the documents and select their salient phrases."""
-    return analyse_segmented_batch(compiled, options, documents, segment_batch(compiled, documents))
+    """Segment the documents and select their salient phrases; ``allowed``: the only phrases to find, None for all."""
+    return analyse_segmented_batch(compiled, options, documents, segment_batch(compiled, documents, allowed))
 
 
 def analyse_segmented_batch(

@@ -13,7 +13,7 @@ from typing import Any
 
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
-from indexer.engines.search_types import Groups
+from indexer.engines.field_guard import FieldGuard
 from indexer.records import BadRecord, FieldMap, make_document
 
 _ANY_SIZE = 2**31
@@ -29,8 +29,6 @@ class SourceFields:
     """Field -> its types; several if the name covers indices with different mappings."""
     aggregatable: frozenset[str] = frozenset()
     """Fields that can be aggregated and sorted by."""
-    indices: tuple[str, ...] = ()
-    """Concrete indices behind the name of the source."""
     document_fields: Mapping[str, str] = field(default_factory=dict)
     """title, text, date, url, acl -> field of the source, for those it has."""
 
@@ -52,14 +50,21 @@ class SourceFields:
             and not name.startswith(subfields)
         ]
 
-    def without_field(self, name: str | None) -> SourceFields:
-        """Return the fields without one of them and its subfields, for callers who may not see it."""
-        if name is None:
-            return self
-        hidden = {field for field in self.types if field == name or field.startswith(f"{name}.")}
-        types = {field: kinds for field, kinds in self.types.items() if field not in hidden}
-        document_fields = {role: field for role, field in self.document_fields.items() if field not in hidden}
-        return SourceFields(types, self.aggregatable - hidden, self.indices, document_fields)
+    def without_hidden(self, guard: FieldGuard) -> SourceFields:
+        """Return the fields that callers with limited groups may name."""
+        types = {name: kinds for name, kinds in self.types.items() if not guard.hides(name)}
+        document_fields = {role: name for role, name in self.document_fields.items() if name in types}
+        return SourceFields(types, self.aggregatable & types.keys(), document_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAccess:
+    """What a caller with limited groups may read of a source."""
+
+    groups: frozenset[str]
+    readable_ids: Sequence[str]
+    """Ids that our own index lets these groups read."""
+    guard: FieldGuard
 
 
 class AttachedSource(ABC):
@@ -74,11 +79,18 @@ class AttachedSource(ABC):
         """Return the fields of the source; raise Unavailable if it no longer exists."""
 
     @abstractmethod
-    def search(self, body: Mapping[str, Any], readable_ids: Sequence[str] | None, groups: Groups) -> Mapping[str, Any]:
-        """Run a search body on the documents ``groups`` may read and return Elasticsearch's response.
+    def fetch_guard(self) -> FieldGuard:
+        """Return the guard of the groups for the mapping as it is now; raise Unavailable if the source is gone.
 
-        ``readable_ids``: ids that our own index lets ``groups`` read; None if ``groups`` is None. Raises Forbidden if
-        access cannot be checked inside a search, Unavailable if the source no longer exists.
+        It is not cached: a mapping that changes may open what was closed.
+        """
+
+    @abstractmethod
+    def search(self, body: Mapping[str, Any], access: SourceAccess | None) -> Mapping[str, Any]:
+        """Run a search body on the documents a caller may read and return Elasticsearch's response.
+
+        ``access``: None for a caller who may read everything. Raises Forbidden if access cannot be checked inside a
+        search, BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
         """
 
     def parse_hit(self, hit: Mapping[str, Any]) -> Document | None:

@@ -125,6 +125,13 @@ class Reader(ABC):
         Facets whose values are all rarer than the MAX_FACET_VALUES most frequent ones are missing.
         """
 
+    @abstractmethod
+    def count_holders(self, phrases: Sequence[str], groups: Groups = None) -> list[int]:
+        """Return for each phrase how many documents that ``groups`` may read have an edge to it.
+
+        One request, or one for every 20,000 phrases.
+        """
+
     def search(
         self,
         selection: Selection,

@@ -5,7 +5,7 @@ One document is a batch of one: results for a document do not depend on the othe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -36,6 +36,10 @@ class BatchEdges:
     count: Ints
     """Segments and nested occurrences of the phrase; for a pair, how often its members are close to each other."""
 
+    def select(self, keep: NDArray[np.bool_]) -> BatchEdges:
+        """Return the edges that a mask of shape (edges,) keeps."""
+        return BatchEdges(self.document[keep], self.phrase[keep], self.count[keep])
+
 
 class CompiledModel:
     """A phrase model with the lemmatizer and the matcher that segmenting with it needs."""
@@ -59,6 +63,12 @@ class CompiledModel:
     def pair_ids(self) -> dict[tuple[int, int], int]:
         """Phrase id of each pair by the ids of its members."""
         return {(int(a), int(b)): self.simple_phrase_count + i for i, (a, b) in enumerate(self.pair_members)}
+
+    def mask_phrases(self, names: Collection[str]) -> NDArray[np.bool_]:
+        """Return which phrases are among the names, shape (phrases,)."""
+        mask = np.zeros(len(self.model.phrases), dtype=np.bool_)
+        mask[[self.model.phrase_ids[name] for name in names]] = True
+        return mask
 
 
 @dataclass(frozen=True)
@@ -132,14 +142,33 @@ class SegmentedBatch(NamedTuple):
     """BM25 of each edge, shape (edges,)."""
 
 
-def segment_batch(compiled: CompiledModel, documents: Sequence[Document]) -> SegmentedBatch:
-    """Encode the documents, find the phrases in them and weigh the edges."""
+def segment_batch(
+    compiled: CompiledModel, documents: Sequence[Document], allowed: Collection[str] | None = None
+) -> SegmentedBatch:
+    """Encode the documents, find the phrases in them and weigh the edges.
+
+    ``allowed``: the only phrases that are to be found, as if the model had no others; None for all.
+    """
     batch = encode_batch(compiled, documents)
     occurrences = compiled.matcher.find_all(batch.word_ids, batch.marks)
+    is_allowed = None if allowed is None else compiled.mask_phrases(allowed)
+    if is_allowed is not None:
+        occurrences = occurrences.select(is_allowed[occurrences.phrase])
     is_segment = compiled.matcher.mark_segments(len(batch.word_ids), occurrences)
     edges = build_edges(compiled, occurrences, is_segment, batch.token_documents, batch.marks)
+    if is_allowed is not None:  # a pair of allowed phrases may not be allowed itself
+        edges = edges.select(is_allowed[edges.phrase])
     weights = compute_edge_weights(compiled, edges, batch.word_ids, batch.token_documents, batch.document_lengths)
     return SegmentedBatch(batch, occurrences, edges, weights)
+
+
+def find_phrases(compiled: CompiledModel, documents: Sequence[Document]) -> list[str]:
+    """Return every phrase that may be found in the documents, however they are segmented."""
+    batch = encode_batch(compiled, documents)
+    found = np.zeros(len(compiled.model.phrases), dtype=np.bool_)
+    found[compiled.matcher.find_all(batch.word_ids, batch.marks).phrase] = True
+    found[compiled.simple_phrase_count :] = found[compiled.pair_members].all(axis=1)
+    return [compiled.model.phrases[id] for id in np.flatnonzero(found).tolist()]
 
 
 def build_edges(

@@ -55,6 +55,9 @@ class InterruptedReader(Reader):
     def facet_names(self, groups: Groups = None) -> list[str]:
         return self._count_request().facet_names(groups)
 
+    def count_holders(self, phrases, groups: Groups = None) -> list[int]:  # type: ignore[no-untyped-def]
+        return self._count_request().count_holders(phrases, groups)
+
     def search_page(self, request: SearchRequest) -> SearchResult:
         return self._count_request().search_page(request)
 

@@ -61,7 +61,7 @@ def _list_source_names(source: AttachedSource, groups: Groups) -> dict[str, Any]
     """Return the fields and facets of a source, without the acl for a caller with limited groups."""
     fields = source.get_fields()
     if groups is not None:
-        fields = fields.without_field(fields.document_fields.get("acl"))
+        fields = fields.without_hidden(source.fetch_guard())
     facets = [
         {"field": field, "name": facet}
         for field, facet in fields.list_facet_fields(source.field_map.get_facet_sources())

@@ -32,7 +32,7 @@ def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
     """Build the plan of a search body; raise BadParameter that names what is not allowed and where, or TooLarge."""
     parsed = parse_search_body(body)
     defaults = [fields.document_fields[part] for part in ("title", "text") if part in fields.document_fields]
-    parser = SourceQueryParser(fields.types.keys(), defaults)
+    parser = SourceQueryParser(fields.types.keys(), defaults, fields.aggregatable)
     last_hit = parsed.offset + parsed.size
     if last_hit > _MAX_RESULT_WINDOW:
         raise TooLarge(f"hit {last_hit} is beyond the result window", fix=f"request hits up to {_MAX_RESULT_WINDOW}")
@@ -53,7 +53,7 @@ def _build_sort(sort: tuple[tuple[str, str], ...], parser: SourceQueryParser) ->
     keys: list[SourceBody] = []
     for name, order in sort:
         if name != "_score":
-            parser.check_field(name, "sort")
+            parser.check_counted_field(name, "sort")
         if any(name in earlier for earlier in keys):
             raise BadParameter(f"sort names {name} twice")
         keys.append({name: {"order": order}})
@@ -71,7 +71,7 @@ def _build_highlight(highlight: Highlight, parser: SourceQueryParser) -> SourceB
 def _build_aggregation(
     aggregation: TermsAggregation | DateHistogramAggregation, parser: SourceQueryParser
 ) -> SourceBody:
-    field = parser.check_field(aggregation.field, aggregation.path)
+    field = parser.check_counted_field(aggregation.field, aggregation.path)
     if isinstance(aggregation, TermsAggregation):
         return {"terms": {"field": field, "size": aggregation.size}}
     interval = {aggregation.interval_kind: aggregation.interval}

@@ -44,6 +44,8 @@ class SourceQueryParser:
     """Fields that a query may name."""
     default_fields: Sequence[str]
     """Fields that a ``multi_match`` without fields searches."""
+    counted_fields: Collection[str] = ()
+    """Fields that can be sorted and aggregated by."""
     labels: list[ClauseLabel] = field(default_factory=list)
     """Of the positive clauses; the position is the name that is sent."""
     words: list[str] = field(default_factory=list)
@@ -77,6 +79,16 @@ class SourceQueryParser:
             fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{more}",
         )
 
+    def check_counted_field(self, name: object, path: str) -> str:
+        """Return the name of a field that can be sorted and aggregated by; raise BadParameter otherwise."""
+        field_name = self.check_field(name, path)
+        if field_name not in self.counted_fields:
+            raise BadParameter(
+                f"{path[:200]}: hits cannot be sorted or counted by {field_name[:80]!r}",
+                fix="use a keyword, number or date field",
+            )
+        return field_name
+
     def _parse_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
         name, value = require_single_entry(content, path)
         options = {"query": value} if isinstance(value, str) else dict(require_object(value, f"{path}.{name[:80]}"))
@@ -85,6 +97,8 @@ class SourceQueryParser:
     def _parse_multi_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
         options = dict(require_object(content, path))
         names = to_list(options.pop("fields", list(self.default_fields)))
+        if not names:  # Elasticsearch would search all fields
+            raise BadParameter(f"{path} needs fields to search in")
         return self._parse_text_options(options, "multi_match", path, is_positive) | {
             "fields": [self._check_boosted_field(name, path) for name in names]
         }

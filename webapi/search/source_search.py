@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.attached_source import AttachedSource
-from indexer.engines.search_types import Groups, Hit
+from indexer.engines.attached_source import AttachedSource, SourceAccess
+from indexer.engines.field_guard import FieldGuard
+from indexer.engines.search_types import Hit
 from indexer.errors import TooLarge
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
@@ -59,12 +60,12 @@ def search_source(
     Raise BadParameter for what the body may not contain, Forbidden or TooLarge.
     """
     fields = source.get_fields()
-    hidden_field = None if caller.groups is None else fields.document_fields.get("acl")
-    plan = build_source_plan(body, fields.without_field(hidden_field))
+    guard = None if caller.groups is None else source.fetch_guard()
+    plan = build_source_plan(body, fields if guard is None else fields.without_hidden(guard))
     if plan.with_why:
         require_scope(caller, "compare")
         check_page_size(plan.body["size"], context.settings)
-    response = source.search(plan.body, _get_readable_ids(index, caller.groups, context), caller.groups)
+    response = source.search(plan.body, _get_access(index, caller, guard, context))
     raw_hits = response["hits"]["hits"]
     attached = (
         context.catalog.fetch_documents(index, [hit["_id"] for hit in raw_hits], caller.groups) if raw_hits else {}
@@ -78,17 +79,19 @@ def search_source(
         "_shards": {name: response["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
         "hits": {
             "total": {"value": response["hits"]["total"]["value"] - (len(all_hits) - len(hits)), "relation": "eq"},
-            "max_score": response["hits"]["max_score"],
-            "hits": [_build_hit(index, plan, hit, hidden_field, why) for hit, why in zip(hits, whys, strict=True)],
+            "max_score": response["hits"]["max_score"] if guard is None else _find_max_score(hits),
+            "hits": [_build_hit(index, plan, hit, guard, why) for hit, why in zip(hits, whys, strict=True)],
         },
     }
     return out | ({"aggregations": response["aggregations"]} if "aggs" in plan.body else {})
 
 
-def _get_readable_ids(index: str, groups: Groups, context: WebContext) -> Sequence[str] | None:
-    """Return the ids that a caller with limited groups may read; None for no limit."""
-    if groups is None:
+def _get_access(index: str, caller: Caller, guard: FieldGuard | None, context: WebContext) -> SourceAccess | None:
+    """Return what a caller with limited groups may read; None for no limit."""
+    groups = caller.groups
+    if groups is None or guard is None:
         return None
+    guard.require_checkable()
     max_ids = context.settings.max_source_ids
     catalog = context.catalog
 
@@ -102,7 +105,14 @@ def _get_readable_ids(index: str, groups: Groups, context: WebContext) -> Sequen
             )
         return tuple(ids)
 
-    return context.gateway.get_readable_ids(index, catalog.open_reader(index).info.epoch, groups, load)
+    epoch = catalog.open_reader(index).info.epoch
+    return SourceAccess(groups, context.gateway.get_readable_ids(index, epoch, groups, load), guard)
+
+
+def _find_max_score(hits: Sequence[SourceHit]) -> float | None:
+    """Return the largest score of the hits; None if they have none."""
+    scores = [hit.hit["_score"] for hit in hits if hit.hit.get("_score") is not None]
+    return max(scores, default=None)
 
 
 def _explain_hits(
@@ -122,12 +132,12 @@ def _explain_hits(
 
 
 def _build_hit(
-    index: str, plan: SourcePlan, hit: SourceHit, hidden_field: str | None, why: Mapping[str, Any] | None
+    index: str, plan: SourcePlan, hit: SourceHit, guard: FieldGuard | None, why: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     out = {"_index": index} | {name: hit.hit[name] for name in _HIT_FIELDS if name in hit.hit}
     if plan.source_filter is not False:
         record = hit.hit.get("_source") or {}
-        record = record if hidden_field is None else remove_field(record, hidden_field)
+        record = record if guard is None else guard.strip_record(record)
         out["_source"] = record if plan.source_filter is True else select_fields(record, plan.source_filter)
     names = [label.name for label in _list_matched_labels(plan, hit) if label.name is not None]
     if names:
@@ -153,16 +163,3 @@ def select_fields(record: Any, paths: frozenset[str], prefix: str = "") -> Any:
         elif any(one.startswith(f"{path}.") for one in paths) and (inner := select_fields(value, paths, f"{path}.")):
             out[name] = inner
     return out
-
-
-def remove_field(record: Any, path: str, prefix: str = "") -> Any:
-    """Return the record without the value under one path."""
-    if isinstance(record, list):
-        return [remove_field(item, path, prefix) for item in record]
-    if not isinstance(record, Mapping):
-        return record
-    remaining = {name: value for name, value in record.items() if prefix + name != path}
-    return {
-        name: remove_field(value, path, f"{prefix}{name}.") if path.startswith(f"{prefix}{name}.") else value
-        for name, value in remaining.items()
-    }

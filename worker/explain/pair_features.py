@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.model.phrase_model import PhraseModel
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair
 from worker.explain.resolved_side import ResolvedSide
@@ -75,10 +76,22 @@ def build_pair_problem(
         topic_similarity=_compute_topic_similarity(pair.a, pair.b),
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
-        word_document_frequency=lambda word: (
-            int(model.word_document_frequency[model.word_ids[word]]) if word in model.word_ids else 0
-        ),
+        word_document_frequency=_make_word_frequency(pair, model),
     )
+
+
+def _make_word_frequency(pair: SidePair, model: PhraseModel) -> Callable[[str], int]:
+    """Return the function from a word to the documents that contain it; 0 for a word that counts as unknown."""
+    unreadable = pair.a.unreadable_words | pair.b.unreadable_words
+    for side in (pair.a, pair.b):
+        if unreadable and not side.is_ad_hoc:
+            unreadable -= frozenset(side.text.word_counts)
+
+    def get_frequency(word: str) -> int:
+        word_id = None if word in unreadable else model.word_ids.get(word)
+        return 0 if word_id is None else int(model.word_document_frequency[word_id])
+
+    return get_frequency
 
 
 def _count_occurrences(side: ResolvedSide, phrases: Sequence[str], with_counts: bool) -> Indices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from indexer.documents import AnalysedDocument, SalientPhrase
@@ -15,11 +16,14 @@ _MAX_SPANS = 3
 """Spans kept for each phrase."""
 
 
-def add_every_phrase(query: AnalysedDocument, model: PhraseModel) -> AnalysedDocument:
+def add_every_phrase(
+    query: AnalysedDocument, model: PhraseModel, allowed: Collection[str] | None = None
+) -> AnalysedDocument:
     """Return the query with every phrase of the model that occurs in it, nested ones and single words included.
 
-    The salience of each is its BM25 weight relative to the largest.
+    The salience of each is its BM25 weight relative to the largest. ``allowed``: the only phrases to add; None for all.
     """
+    known_phrases = model.phrase_ids if allowed is None else allowed
     occurrences: dict[str, list[tuple[int, int]]] = {}
     position = 0
     for line in query.tokens.split("\n"):
@@ -27,7 +31,7 @@ def add_every_phrase(query: AnalysedDocument, model: PhraseModel) -> AnalysedDoc
         for start in range(len(words)):
             for end in range(start + 1, min(start + _MAX_PHRASE_WORDS, len(words)) + 1):
                 phrase = " ".join(words[start:end])
-                if phrase in model.phrase_ids:
+                if phrase in known_phrases:
                     occurrences.setdefault(phrase, []).append((position + start, position + end - 1))
         position += len(words)
     phrases = tuple(occurrences)

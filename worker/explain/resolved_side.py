@@ -18,6 +18,7 @@ from indexer.engines.base import Reader
 from indexer.engines.lazy_documents import DocumentColumns, Positions, find_shared_columns, get_phrase_salience
 from indexer.engines.search_types import Groups
 from indexer.lazy_sequences import LazySequence
+from indexer.model.bm25 import split_phrase_words
 from indexer.model.topic_space import SMALL_BATCH
 from worker.explain.side import Side, SideInfo, SideKind
 from worker.explain.text.encoded_text import EncodedText, PreencodedText
@@ -28,6 +29,8 @@ MAX_SET_CANDIDATES = 200
 """Candidate phrases of a set: the best by summed salience."""
 AD_HOC_PREFIX = "\x00guest:"
 """Start of the graph id of a document that is not in the index; no document id can have it."""
+AD_HOC_KINDS = ("query", "text")
+"""Kinds of sides that are not in the index."""
 _MAX_TITLE_LENGTH = 80
 
 
@@ -48,7 +51,7 @@ class ResolvedSide:
     @property
     def is_ad_hoc(self) -> bool:
         """Whether the side is a single document that is not in the index."""
-        return self.kind in ("query", "text")
+        return self.kind in AD_HOC_KINDS
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -78,10 +81,21 @@ class ResolvedSide:
     def encoded_text(self) -> EncodedText:
         """The lemmas of all its documents as ids of the model."""
         if self._columns is None:
-            return EncodedText([d.tokens for d in self.documents], self.reader.model)
+            return EncodedText([d.tokens for d in self.documents], self.reader.model, self.unreadable_words)
         columns, positions = self._columns
         tokens = LazySequence(len(positions), lambda i: self.documents[i].tokens)
         return PreencodedText(tokens, self.reader.model, columns.get_lines(positions))
+
+    @cached_property
+    def unreadable_words(self) -> frozenset[str]:
+        """Words of a limited caller's own text that are in no phrase of a document the caller may read.
+
+        They count as words that the index does not have: nothing may depend on whether hidden documents have them.
+        """
+        if self.groups is None or not self.is_ad_hoc:
+            return frozenset()
+        (document,) = self.documents
+        return frozenset(document.tokens.split()).difference(*map(split_phrase_words, document.phrases))
 
     @cached_property
     def _columns(self) -> tuple[DocumentColumns, Positions] | None:

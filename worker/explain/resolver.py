@@ -11,7 +11,7 @@ from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.explain.query_side import add_every_phrase
-from worker.explain.resolved_side import ResolvedSide
+from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
 from worker.explain.side import Side, parse_search
 
 MIN_LAZY_DOCUMENTS = 100
@@ -54,34 +54,54 @@ def resolve_sides(
     if missing:
         raise UnknownDocument(reader.info.name, *missing)
     by_id = {id: document for id, document in fetched.items() if document is not None}
+    ad_hoc = [side for side in dict.fromkeys(sides) if side.kind in AD_HOC_KINDS]
+    analysed = _analyse_texts(reader, ad_hoc, limits, groups, analyzer) if ad_hoc else {}
     resolved: dict[Side, ResolvedSide] = {}
     for side in sides:
         if side not in resolved:
-            documents = (
-                tuple(by_id[id] for id in side.ids)
-                if side.ids
-                else _make_documents(reader, side, limits, groups, analyzer)
-            )
+            if side.ids:
+                documents = tuple(by_id[id] for id in side.ids)
+            elif side in analysed:
+                documents = (analysed[side],)
+            else:
+                documents = _search_documents(reader, side, limits, groups, analyzer or Analyzer(reader.model))
             resolved[side] = ResolvedSide(side, documents, reader, groups)
     return [resolved[side] for side in sides]
 
 
-def _make_documents(
-    reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer | None
-) -> tuple[AnalysedDocument, ...]:
-    """Return the documents of a side that names no ids."""
+def _analyse_texts(
+    reader: Reader, sides: Sequence[Side], limits: SideLimits, groups: Groups, analyzer: Analyzer | None
+) -> dict[Side, AnalysedDocument]:
+    """Analyse the texts and queries among the sides.
+
+    For a caller with limited groups they are analysed as if the model had only the phrases of documents that the
+    caller may read (one more request): neither a phrase nor the way a text is split confirms a guess about others.
+    """
+    for side in sides:
+        _check_text_size(side, limits)
+    analyzer = analyzer or Analyzer(reader.model)
+    documents = [Document(id=AD_HOC_ID, text=side.words) for side in sides]
+    allowed = None
+    if groups is not None:
+        phrases = analyzer.find_phrases(documents)
+        counts = reader.count_holders(phrases, groups) if phrases else []
+        allowed = frozenset(phrase for phrase, count in zip(phrases, counts, strict=True) if count)
+    analysed: dict[Side, AnalysedDocument] = {}
+    for side, document in zip(sides, documents, strict=True):
+        text = analyzer.analyse(document, allowed)
+        analysed[side] = add_every_phrase(text, reader.model, allowed) if side.kind == "query" else text
+    return analysed
+
+
+def _check_text_size(side: Side, limits: SideLimits) -> None:
     if len(side.words.encode("utf-8", "surrogatepass")) > limits.max_text_bytes:
         raise TooLarge(f"the {side.form} is larger than {limits.max_text_bytes} bytes", fix="compare a part of it")
-    analyzer = analyzer or Analyzer(reader.model)
-    if side.form == "search":
-        return _search_documents(reader, side, limits, groups, analyzer)
-    analysed = analyzer.analyse(Document(id=AD_HOC_ID, text=side.words))
-    return (add_every_phrase(analysed, reader.model) if side.form == "query" else analysed,)
 
 
 def _search_documents(
     reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer
 ) -> tuple[AnalysedDocument, ...]:
+    _check_text_size(side, limits)
     words, selection = parse_search(side.words)
     lemmas = tuple(analyzer.analyse(Document(id=AD_HOC_ID, text=words)).tokens.split()) if words else ()
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)

@@ -43,9 +43,13 @@ class DisplayForms:
         if self._groups is None and len(self._documents) > _MAX_DOCUMENTS_READ:
             return corpus_form
         counts: Counter[str] = Counter()
-        for spelling in self._iter_spellings(phrase):
-            # capitals may come from documents that a caller may not read
-            if spelling == corpus_form or (self._groups is None and spelling.casefold() == corpus_form.casefold()):
+        for spelling, is_indexed in self._iter_spellings(phrase):
+            # capitals may come from documents that a caller may not read; their own text must not confirm a spelling
+            if self._groups is None:
+                is_corpus_form = spelling.casefold() == corpus_form.casefold()
+            else:
+                is_corpus_form = is_indexed and spelling == corpus_form
+            if is_corpus_form:
                 return corpus_form
             counts[spelling] += 1
             if counts.total() == _MAX_OCCURRENCES:
@@ -54,11 +58,11 @@ class DisplayForms:
             return counts.most_common(1)[0][0]
         return corpus_form if self._groups is None else phrase
 
-    def _iter_spellings(self, phrase: str) -> Iterator[str]:
-        """Yield the occurrences of a phrase as the texts write them."""
+    def _iter_spellings(self, phrase: str) -> Iterator[tuple[str, bool]]:
+        """Yield the occurrences of a phrase as the texts write them, and whether the text is in the index."""
         for spans in self._documents:
             if phrase not in spans.document.tokens:
                 continue
             for field, start, end in spans.find(phrase, _MAX_OCCURRENCES):
                 text: str = getattr(spans.document.document, field)
-                yield " ".join(text[start:end].split())
+                yield " ".join(text[start:end].split()), bool(spans.document.document.id)

@@ -37,6 +37,7 @@ class FullForms:
         self._sides = sides
         self._names_by_side = {} if names_by_side is None else names_by_side
         self._model: PhraseModel = sides[0].reader.model
+        self._unreadable_words = frozenset[str]().union(*(side.unreadable_words for side in sides))
         self._is_english = self._model.settings.get("language", "en") == "en"
         spans = [document_spans for side in sides for document_spans in side.spans]
         self._display_forms = DisplayForms(spans, self._model, sides[0].groups)
@@ -78,8 +79,11 @@ class FullForms:
         if len(word) < 2 or word.isdigit() or (self._is_english and word in ENGLISH_STOPWORDS):
             return False
         model = self._model
-        if not self._is_english and word not in model.phrase_ids:
+        is_unreadable = word in self._unreadable_words
+        if not self._is_english and (is_unreadable or word not in model.phrase_ids):
             return False  # it may be a function word
+        if is_unreadable:
+            return True
         word_id = model.word_ids.get(word)
         if word_id is None:
             return True

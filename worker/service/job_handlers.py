@@ -77,7 +77,7 @@ def find_named_documents(answer: Mapping[str, Any]) -> set[str]:
         ids.update(snippet["id"] for snippet in entry.get("evidence", ()) if snippet["id"])
         ids.update(bridge["id"] for bridge in entry.get("via", ()))
     for node in (answer.get("graph") or {}).get("nodes", ()):
-        if node.get("kind") == "document":
+        if node.get("kind") == "document" and node["id"]:  # a text or a query has none
             ids.add(node["id"])
     return ids
 

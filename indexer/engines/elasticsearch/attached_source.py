@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elasticsearch import NotFoundError
 
-from indexer.engines.attached_source import AttachedSource, SourceFields
+from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch import query_builder
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
-from indexer.engines.search_types import Groups
-from indexer.errors import Forbidden, Unavailable
+from indexer.engines.field_guard import FieldGuard, make_blind_guard, make_field_guard
+from indexer.errors import BadParameter, BadSetting, Unavailable
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
@@ -45,34 +45,33 @@ class ElasticsearchSource(AttachedSource):
                 self._cached_fields = (time.monotonic() + _FIELDS_TTL_SECONDS, self._fetch_fields())
             return self._cached_fields[1]
 
-    def search(self, body: Mapping[str, Any], readable_ids: Sequence[str] | None, groups: Groups) -> Mapping[str, Any]:
-        acl_field = None if groups is None else self._require_acl_field()
-        restricted = query_builder.build_source_search(
-            dict(body), readable_ids, acl_field, groups, self._engine.query_seconds
-        )
+    def fetch_guard(self) -> FieldGuard:
+        connection = self._engine.connection
+        acl_path = self.field_map.get_source("acl")
+        self._engine.request_count += 1
+        try:
+            with connection.translate_errors():
+                response = connection.client.indices.get_mapping(index=self.name).body
+        except NotFoundError:
+            raise _make_missing_error() from None
+        except BadSetting:  # reading documents may be allowed without reading the mapping
+            return make_blind_guard(acl_path)
+        mappings = {index: entry["mappings"] for index, entry in response.items()}
+        return make_field_guard(mappings, acl_path, is_mapped="acl" in self.field_map.sources)
+
+    def search(self, body: Mapping[str, Any], access: SourceAccess | None) -> Mapping[str, Any]:
+        if access is not None:
+            access.guard.require_checkable()
+        restricted = query_builder.build_source_search(dict(body), access, self._engine.query_seconds)
         connection = self._engine.connection
         self._engine.request_count += 1
         try:
             with connection.translate_errors():
                 return connection.require_complete(connection.client.search(index=self.name, body=restricted).body)
         except NotFoundError:
-            raise self._missing_error() from None
-
-    def _require_acl_field(self) -> str | None:
-        """Return the source's own field with groups, if any; raise Forbidden if a search cannot check access by it."""
-        fields = self.get_fields()
-        if len(fields.indices) > 1:
-            raise Forbidden(
-                f"access rights cannot be checked in {self.name!r}: it covers several indices, which may share ids",
-                fix="use a key for all groups, or attach each index separately",
-            )
-        name = fields.document_fields.get("acl")
-        if name is not None and not fields.types[name] <= {"keyword"}:
-            raise Forbidden(
-                f"access rights cannot be checked in {self.name!r}: its field {name!r} is not of type keyword",
-                fix="use a key for all groups, or map it as keyword and attach the index again",
-            )
-        return name
+            raise _make_missing_error() from None
+        except BadParameter as error:
+            raise _explain_refusal(error) from error
 
     def _fetch_fields(self) -> SourceFields:
         connection = self._engine.connection
@@ -80,7 +79,7 @@ class ElasticsearchSource(AttachedSource):
             with connection.translate_errors():
                 response = connection.client.field_caps(index=self.name, fields="*", filters="-metadata").body
         except NotFoundError:
-            raise self._missing_error() from None
+            raise _make_missing_error() from None
         types: dict[str, frozenset[str]] = {}
         aggregatable = set()
         for name, kinds in response["fields"].items():
@@ -90,7 +89,18 @@ class ElasticsearchSource(AttachedSource):
                     aggregatable.add(name)
         sources = {role: self.field_map.get_source(role) for role in _DOCUMENT_FIELDS}
         document_fields = {role: source for role, source in sources.items() if source in types}
-        return SourceFields(types, frozenset(aggregatable), tuple(response["indices"]), document_fields)
+        return SourceFields(types, frozenset(aggregatable), document_fields)
 
-    def _missing_error(self) -> Unavailable:
-        return Unavailable(f"the attached index {self.name!r} does not exist", fix="attach it again")
+
+def _make_missing_error() -> Unavailable:
+    return Unavailable("the source of this index does not exist", fix="attach it again")
+
+
+def _explain_refusal(error: BadParameter) -> BadParameter:
+    """Return the error for a search that Elasticsearch refused, in our words: its own name indices and classes."""
+    if "too_many_buckets" in str(error):
+        return BadParameter("an aggregation has too many buckets", fix="use a longer interval or a smaller size")
+    return BadParameter(
+        "the source cannot run this search: a value or an interval does not fit the type of its field",
+        fix="check the values of term, terms and range and the intervals of histograms",
+    )

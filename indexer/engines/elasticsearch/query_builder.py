@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from indexer.dates import date_bounds_to_millis
+from indexer.engines.attached_source import SourceAccess
 from indexer.engines.date_histogram import Interval
 from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, SEQUENCE_FIELDS, Body
 from indexer.engines.query_tree import DateRange, FacetTerms, Match, MatchAll, Query, SortKey
@@ -14,6 +15,8 @@ from indexer.identifiers import build_facet_keys, build_facet_prefix, replace_su
 
 MAX_IDS_PER_CLAUSE = 1000
 """Number of ids in one clause; Elasticsearch refuses more than the result window of the source."""
+MAX_FILTERS_PER_AGGREGATION = 1000
+"""Number of phrases that one aggregation counts."""
 ID_FILTER_PATH = "timed_out,_shards.failed,hits.hits.sort"
 """Parts of the response to a search for ids that are read."""
 
@@ -154,26 +157,45 @@ def build_facet_names(groups: Groups) -> Body:
     return {"query": query, "size": 0, "track_total_hits": False, "aggs": {"values": {"terms": terms}}}
 
 
-def build_source_search(
-    search_body: Body, readable_ids: Sequence[str] | None, acl_field: str | None, groups: Groups, timeout_seconds: float
-) -> Body:
+def build_holder_counts(phrases: Sequence[str], groups: Groups) -> Body:
+    """Build the search that counts the documents with each phrase, in several aggregations of anonymous filters.
+
+    The field of the phrases has no doc values, so a terms aggregation cannot count it.
+    """
+    filters = [{"term": {"phrases": replace_surrogates(phrase)}} for phrase in phrases]
+    parts = range(0, len(filters), MAX_FILTERS_PER_AGGREGATION)
+    return {
+        "query": {"bool": {"filter": build_acl_filters(groups)}},
+        "size": 0,
+        "track_total_hits": False,
+        "aggs": {
+            str(start): {"filters": {"filters": filters[start : start + MAX_FILTERS_PER_AGGREGATION]}}
+            for start in parts
+        },
+    }
+
+
+def build_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:
     """Restrict a caller's search of an attached source to documents they may read, hits and aggregations alike.
 
-    ``readable_ids``: ids our own index lets ``groups`` read (ignored if ``groups`` is None); ``acl_field``: field of
-    the source with groups that must allow it too, if it has one.
+    ``access``: None for a caller who may read everything.
     """
     body = search_body | {"track_total_hits": True, "timeout": format_timeout(timeout_seconds)}
-    if groups is None:
+    if access is None:
         return body
-    readable_ids = readable_ids or ()
+    ids, guard = access.readable_ids, access.guard
     clauses = [
-        {"ids": {"values": list(readable_ids[start : start + MAX_IDS_PER_CLAUSE])}}
-        for start in range(0, len(readable_ids), MAX_IDS_PER_CLAUSE)
+        {"ids": {"values": list(ids[start : start + MAX_IDS_PER_CLAUSE])}}
+        for start in range(0, len(ids), MAX_IDS_PER_CLAUSE)
     ]
-    filters: list[Body] = [{"bool": {"should": clauses}} if clauses else {"match_none": {}}]
-    if acl_field is not None:
-        is_public = {"bool": {"must_not": {"exists": {"field": acl_field}}}}
-        shared = {"terms": {acl_field: sorted(map(replace_surrogates, groups))}}
+    # an alias may point to another index by now, whose mapping was not examined
+    filters: list[Body] = [{"term": {"_index": guard.index}}]
+    filters.append({"bool": {"should": clauses}} if clauses else {"match_none": {}})
+    if guard.acl_path:
+        filters.append({"bool": {"must_not": {"terms": {"_ignored": guard.list_ignorable()}}}})
+    if guard.is_filterable:
+        is_public = {"bool": {"must_not": {"exists": {"field": guard.acl_path}}}}
+        shared = {"terms": {guard.acl_path: sorted(map(replace_surrogates, access.groups))}}
         filters.append({"bool": {"should": [is_public, shared]}})
     query = search_body.get("query", {"match_all": {}})
     return body | {"query": {"bool": {"must": [query], "filter": filters}}}

@@ -36,6 +36,8 @@ SCAN_BATCH = 500
 """Documents per request of a scan."""
 ID_BATCH = 10_000
 """Ids per request when ids alone are read."""
+PHRASE_BATCH = 20_000
+"""Phrases per request when their documents are counted; Elasticsearch returns at most 65,536 counts."""
 PREFERENCE = "phrasecom"
 """Routes every search to the same copy of a shard: copies may score differently after deletions."""
 RETRY_WAITS = (0.05, 0.2, 1.0, None)
@@ -102,6 +104,14 @@ class ElasticsearchReader(Reader):
         response = self._run_search(query_builder.build_facet_names(groups), scored=False)
         buckets = response["aggregations"]["values"]["buckets"]
         return list(dict.fromkeys(parse_facet_name(bucket["key"]) for bucket in buckets))
+
+    def count_holders(self, phrases: Sequence[str], groups: Groups = None) -> list[int]:
+        counts: list[int] = []
+        for start in range(0, len(phrases), PHRASE_BATCH):
+            body = query_builder.build_holder_counts(phrases[start : start + PHRASE_BATCH], groups)
+            aggregations = self._run_search(body, scored=False)["aggregations"]
+            counts += [bucket["doc_count"] for name in body["aggs"] for bucket in aggregations[name]["buckets"]]
+        return counts
 
     def search_page(self, request: SearchRequest) -> SearchResult:
         last = request.offset + request.size

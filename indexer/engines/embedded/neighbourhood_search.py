@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.engines.embedded.snapshot import EpochSnapshot
-from indexer.engines.search_types import Neighbourhood, NeighbourhoodRequest
+from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodRequest
 
 FindPhraseRow = Callable[[str], int | None]
 """Returns the row of a phrase in the graph, or None if it has none."""
@@ -81,6 +81,26 @@ def find_neighbourhood(
         weights=edges.weights.astype(np.float64),
         reached_count=len(reached),
     )
+
+
+def count_holders(
+    snapshot: EpochSnapshot, find_row: FindPhraseRow, phrases: Sequence[str], groups: Groups
+) -> list[int]:
+    """Return for each phrase the number of visible documents with an edge to it."""
+    visible = snapshot.mask_visible(groups)
+    counts = []
+    for phrase in phrases:
+        documents = _find_documents(snapshot, find_row, phrase)
+        counts.append(len(documents) if visible is None else int(np.count_nonzero(visible[documents])))
+    return counts
+
+
+def _find_documents(snapshot: EpochSnapshot, find_row: FindPhraseRow, phrase: str) -> NDArray[np.int32]:
+    """Return the numbers of the documents with an edge to the phrase, removed ones included."""
+    graph, row = snapshot.graph, find_row(phrase)
+    documents = graph.documents[:0] if row is None else graph.documents[graph.starts[row] : graph.starts[row + 1]]
+    added = snapshot.added_postings.get(phrase)
+    return documents if added is None else np.concatenate([documents, added[0]])
 
 
 def _gather_edges(

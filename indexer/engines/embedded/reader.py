@@ -12,7 +12,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.base import Reader
 from indexer.engines.embedded import fulltext_index, fulltext_search, query_builder
 from indexer.engines.embedded.document_columns import EmbeddedColumns
-from indexer.engines.embedded.neighbourhood_search import find_neighbourhood
+from indexer.engines.embedded.neighbourhood_search import count_holders, find_neighbourhood
 from indexer.engines.embedded.open_epoch import OpenEpoch
 from indexer.engines.search_types import (
     Groups,
@@ -83,6 +83,10 @@ class EmbeddedReader(Reader):
         self._engine.request_count += 1
         query = query_builder.build_selection_query(self._epoch.schema, Selection(), groups)
         return fulltext_search.list_facet_names(self._epoch.current_state().searcher, query)
+
+    def count_holders(self, phrases: Sequence[str], groups: Groups = None) -> list[int]:
+        self._engine.request_count += 1
+        return count_holders(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, phrases, groups)
 
     def search_page(self, request: SearchRequest) -> SearchResult:
         self._engine.request_count += 1

@@ -21,9 +21,10 @@ MIN_WORDS_FOR_ID_SEARCH = 5000
 class EncodedText:
     """The words of some documents with their ids: those of the model, then new ones for words it does not know."""
 
-    def __init__(self, tokens: Sequence[str], model: PhraseModel) -> None:
-        """``tokens``: the tokens string of each document."""
+    def __init__(self, tokens: Sequence[str], model: PhraseModel, ignored: frozenset[str] = frozenset()) -> None:
+        """``tokens``: the tokens string of each document; ``ignored``: words that count as unknown to the model."""
         self.tokens = tokens
+        self.ignored = ignored
         self._model = model
         self._unknown_words: dict[str, int] = {}
 
@@ -51,13 +52,15 @@ class EncodedText:
         """Id of each word, shape (words,)."""
         known_ids, first_new = self._model.word_ids, len(self._model.words)
         ids = np.fromiter(map(known_ids.get, self.words, repeat(-1)), dtype=np.int64, count=len(self.words))
+        if self.ignored:
+            ids[[word in self.ignored for word in self.words]] = -1
         for i in np.flatnonzero(ids < 0).tolist():
             ids[i] = first_new + self._unknown_words.setdefault(self.words[i], len(self._unknown_words))
         return ids
 
     def get_word_id(self, word: str) -> int:
         """Return the id of a word that occurs in the text."""
-        known_id = self._model.word_ids.get(word)
+        known_id = None if word in self.ignored else self._model.word_ids.get(word)
         return len(self._model.words) + self._unknown_words[word] if known_id is None else known_id
 
     @cached_property

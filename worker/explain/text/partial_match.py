@@ -10,7 +10,7 @@ A partial match is the share of the phrase's words that the text contains, each 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
@@ -41,7 +41,7 @@ class SideText:
     def __init__(self, encoded_text: EncodedText, model: PhraseModel) -> None:
         self._encoded_text = encoded_text
         self._model = model
-        self._acronyms = model.acronyms
+        self._acronyms = _select_acronyms(model.acronyms, encoded_text.ignored)
         self._phrase_counts: dict[str, int] = {}
         self._contained: dict[str, bool] = {}
         self._phrase_matches: dict[str, float] = {}
@@ -197,6 +197,14 @@ class SideText:
             if len(word) >= MIN_STEM_LENGTH:
                 by_stem[word[:MIN_STEM_LENGTH]].append(word)
         return by_stem
+
+
+def _select_acronyms(acronyms: Mapping[str, list[str]], ignored: frozenset[str]) -> Mapping[str, list[str]]:
+    """Return the acronyms of which neither the short nor the long form has a word that counts as unknown."""
+    if not ignored:
+        return acronyms
+    known = {short: longs for short, longs in acronyms.items() if short not in ignored}
+    return {short: [long for long in longs if ignored.isdisjoint(long.split())] for short, longs in known.items()}
 
 
 def is_same_family(first: str, second: str) -> bool:
