@@ -123,6 +123,12 @@ class Settings(BaseSettings):
         500, ge=0, description="Jobs that one caller may have queued or running; 0 for no limit per caller"
     )
     rate_per_minute: int = Field(0, ge=0, description="Requests per minute for each caller; 0 for no limit")
+    limited_rate_per_minute: int = Field(
+        300,
+        ge=0,
+        description="The same for each key with limited groups, if lower: guessing what hidden documents contain takes "
+        "many requests; 0 for no limit but rate_per_minute",
+    )
 
     worker_memory_bytes: int = Field(
         4 * 2**30, ge=0, description="Memory limit of a worker process; a job that needs more fails; 0 for no limit"

@@ -44,7 +44,7 @@ def create_app(
     service = service or ServiceContainer(
         config or _load_web_config(settings, inline), on_engine_request=metrics.ELASTICSEARCH_SECONDS.observe
     )
-    gate = Gate(settings, make_rate_limit(service, settings.rate_per_minute))
+    gate = Gate(settings, make_rate_limit(service, settings))
     app = Flask("webapi", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     gateway = JobGateway(service, max_waiting=settings.max_waiting, on_waiting_change=metrics.WAITING_REQUESTS.set)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from indexer.engines import open_engine
@@ -16,6 +17,7 @@ from worker.answer.comparison import Comparison
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
 from worker.explain.pair_features import build_pair_problem
+from worker.explain.phrase_holders import find_own_text_holders
 from worker.explain.resolved_side import fill_topic_vectors
 from worker.explain.resolver import SideLimits, resolve_sides
 from worker.explain.side import Side
@@ -116,13 +118,13 @@ class Comparer:
                 "comparisons explained together differ in index, access rights or graph",
                 fix="compare them one at a time",
             )
-        pairs, neighbourhood = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
+        pairs, neighbourhood, holders = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
         builder = AnswerBuilder(pairs[0].a.reader.model)
         for spec, pair in zip(specs, pairs, strict=True):
             with gc_paused():
                 is_single_pair = len(specs) == 1
                 (answer,) = _answer_pair([spec], pair, neighbourhood, builder, _StepTimer(), is_single_pair)
-            yield answer
+            yield replace(answer, holders=holders)
 
     def close(self) -> None:
         """Close the engine."""
@@ -138,14 +140,19 @@ class Comparer:
         neighbourhood = None
         if not spec.is_full_graph:
             neighbourhood = fetch_neighbourhood(reader, [pair], size=spec.neighbours, groups=spec.groups)
+        holders = find_own_text_holders([pair], neighbourhood, spec.groups)
         progress(0.8, "neighbourhood fetched")
-        return _answer_pair(specs, pair, neighbourhood, AnswerBuilder(reader.model), timer, is_single_pair=True)
+        answers = _answer_pair(specs, pair, neighbourhood, AnswerBuilder(reader.model), timer, is_single_pair=True)
+        return [replace(answer, holders=holders) for answer in answers]
 
-    def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> tuple[list[SidePair], Neighbourhood]:
+    def _prepare_page(
+        self, reader: Reader, specs: Sequence[ComparisonSpec]
+    ) -> tuple[list[SidePair], Neighbourhood, frozenset[str]]:
         pairs = self._resolve_pairs(reader, specs)
         fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
         size = max(spec.neighbours for spec in specs)
-        return pairs, fetch_neighbourhood(reader, pairs, size=size, groups=specs[0].groups)
+        neighbourhood = fetch_neighbourhood(reader, pairs, size=size, groups=specs[0].groups)
+        return pairs, neighbourhood, find_own_text_holders(pairs, neighbourhood, specs[0].groups)
 
     def _resolve_pairs(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> list[SidePair]:
         sides = [side for spec in specs for side in (spec.a, spec.b)]

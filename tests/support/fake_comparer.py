@@ -55,6 +55,7 @@ class FakeComparison:
     spec: ComparisonSpec
     computed: int
     epoch: str
+    holders: frozenset[str] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         a, b = self.spec.a, self.spec.b

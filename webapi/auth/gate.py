@@ -86,7 +86,7 @@ class Gate:
         if scope == PUBLIC_SCOPE:
             return
         g.caller = self._require_caller()
-        self._rate.check(g.caller.key_id)
+        self._rate.check(g.caller.key_id, has_limited_groups=g.caller.groups is not None)
         if scope is None:
             raise Forbidden(f"no API key gives access to {endpoint}")
         if scope != ANY_SCOPE:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import redis
 
 from indexer.errors import RateLimited, StoreUnavailable
+from indexer.settings import Settings
 from worker.redis_connection import call_redis
 from worker.service.container import ServiceContainer
 
@@ -80,20 +81,21 @@ class RedisCounter:
 class RateLimit:
     """The requests a minute that each caller may send."""
 
-    def __init__(self, per_minute: int, counter: RequestCounter) -> None:
-        """``per_minute``: 0 for no limit."""
+    def __init__(self, per_minute: int, counter: RequestCounter, limited_per_minute: int = 0) -> None:
+        """``limited_per_minute``: for callers with limited groups, if it is lower; 0 for no limit."""
         self.per_minute = per_minute
+        self._limited_per_minute = min(filter(None, (per_minute, limited_per_minute)), default=0)
         self._counter = counter
 
-    def check(self, caller: str) -> None:
+    def check(self, caller: str, *, has_limited_groups: bool = False) -> None:
         """Count a request; raise RateLimited if it is one too many."""
-        wait = self._counter.count_request(caller, self.per_minute) if self.per_minute else 0.0
+        rate = self._limited_per_minute if has_limited_groups else self.per_minute
+        wait = self._counter.count_request(caller, rate) if rate else 0.0
         if wait > 0:
-            raise RateLimited(self.per_minute, wait)
+            raise RateLimited(rate, wait)
 
 
-def make_rate_limit(service: ServiceContainer, per_minute: int) -> RateLimit:
+def make_rate_limit(service: ServiceContainer, settings: Settings) -> RateLimit:
     """Make the rate limit of a service: in Redis, or in memory for one that runs inline."""
-    if service.is_inline:
-        return RateLimit(per_minute, MemoryCounter())
-    return RateLimit(per_minute, RedisCounter(service.redis, service.config.key_prefix))
+    counter = MemoryCounter() if service.is_inline else RedisCounter(service.redis, service.config.key_prefix)
+    return RateLimit(settings.rate_per_minute, counter, settings.limited_rate_per_minute)

@@ -169,6 +169,8 @@ class Comparison:
     no_evidence: NoEvidence | None = None
     candidates: dict[str, tuple[Candidate, ...]] | None = None
     graph: dict[str, Any] | None = None
+    holders: frozenset[str] = frozenset()
+    """Documents that entitle a caller with limited groups to see the phrases of their own text; not in the JSON."""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {

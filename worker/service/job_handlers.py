@@ -33,7 +33,8 @@ def run_comparison(container: ServiceContainer, context: JobContext) -> StoredAn
     comparison = container.comparer.compare(request.build_spec(), context.report_progress)
     body = comparison.to_dict() | {"id": context.claim.id}
     container.versions.observe_epoch(request.index, body["epoch"])
-    return StoredAnswer(dumps(body), get_acls(container, request.index, find_named_documents(body)), request.index)
+    named = find_named_documents(body) | comparison.holders
+    return StoredAnswer(dumps(body), get_acls(container, request.index, named), request.index)
 
 
 def run_explanation(container: ServiceContainer, context: JobContext) -> StoredAnswer:
@@ -43,13 +44,15 @@ def run_explanation(container: ServiceContainer, context: JobContext) -> StoredA
     page = context.claim.id
     positions = {hit: position for position, hit in enumerate(request.hits)}
     bodies: dict[str, dict[str, Any]] = {}
+    holders: frozenset[str] = frozenset()
     for hit, comparison in _compare_hits(container, request):
+        holders |= comparison.holders
         bodies[hit] = comparison.to_dict() | {"id": make_part_id(page, positions[hit])}
         context.put_part(hit, dumps(bodies[hit]))
         context.report_progress(len(bodies) / len(positions), hit)
     for epoch in {body["epoch"] for body in bodies.values()}:
         container.versions.observe_epoch(request.index, epoch)
-    named = set(request.list_document_ids()).union(*(find_named_documents(body) for body in bodies.values()))
+    named = holders.union(request.list_document_ids(), *(find_named_documents(body) for body in bodies.values()))
     entries = [{"hit": hit, "state": "done", "comparison": bodies.get(hit)} for hit in request.hits]
     answer = {"id": page, "state": "done", "progress": 1.0, "explanations": entries}
     return StoredAnswer(dumps(answer), get_acls(container, request.index, named), request.index)

@@ -8,18 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 from indexer.documents import PAIR_SEPARATOR
-from indexer.engines.search_types import Groups, NeighbourhoodRequest
+from indexer.engines.search_types import Groups
 from indexer.model.phrase_model import PhraseModel
+from worker.explain.phrase_holders import find_holders
 from worker.explain.text.spans import DocumentSpans
 from worker.index_catalog import IndexCatalog
 from worker.phrasing.display_form import DisplayForms, get_corpus_form
 
 _MAX_CONTINUATIONS = 2000
 """Maximum word starts examined, in alphabetical order."""
-_MAX_CHECKED_PHRASES = 500
-"""Phrases looked for in documents when the caller may not read all of them."""
 _PHRASES_PER_REQUEST = 100
-_DOCUMENTS_PER_REQUEST = 200
 
 
 def find_suggestions(
@@ -27,21 +25,23 @@ def find_suggestions(
 ) -> list[dict[str, Any]]:
     """Return the most frequent phrases in which a word begins with ``typed``.
 
-    A caller with limited groups gets only phrases of documents they may read, as spelled there.
+    A caller with limited groups gets only phrases of documents they may read, as spelled there and with the number of
+    those documents.
     """
     model = catalog.open_reader(index).model
     prefix = " ".join(typed.lower().split())
-    phrase_ids = _find_continuations(model, prefix)
-    phrase_ids.sort(key=lambda id: (-int(model.document_frequency[id]), model.phrases[id]))
+    phrases = [model.phrases[id] for id in _find_continuations(model, prefix)]
     if groups is None:
-        forms = {model.phrases[id]: get_corpus_form(model.phrases[id], model) for id in phrase_ids[:size]}
+        counts = [int(model.document_frequency[model.phrase_ids[phrase]]) for phrase in phrases]
     else:
-        phrases = [model.phrases[id] for id in phrase_ids[:_MAX_CHECKED_PHRASES]]
-        forms = _find_readable_forms(catalog, index, phrases, prefix, size, groups)
-    return [
-        {"phrase": phrase, "display": form, "documents": int(model.document_frequency[model.phrase_ids[phrase]])}
-        for phrase, form in forms.items()
-    ]
+        counts = catalog.run_on_reader(index, lambda reader: reader.count_holders(phrases, groups))
+    documents = {phrase: count for phrase, count in zip(phrases, counts, strict=True) if count or groups is None}
+    ranked = sorted(documents, key=lambda phrase: (-documents[phrase], phrase))
+    if groups is None:
+        forms = {phrase: get_corpus_form(phrase, model) for phrase in ranked[:size]}
+    else:
+        forms = _find_readable_forms(catalog, index, ranked, prefix, size, groups)
+    return [{"phrase": phrase, "display": form, "documents": documents[phrase]} for phrase, form in forms.items()]
 
 
 def _find_continuations(model: PhraseModel, prefix: str) -> list[int]:
@@ -91,7 +91,7 @@ def _find_readable_forms(
     forms: dict[str, str] = {}
     for start in range(0, len(phrases), _PHRASES_PER_REQUEST):
         batch = phrases[start : start + _PHRASES_PER_REQUEST]
-        document_ids = _find_readable_documents(catalog, index, batch, groups)
+        document_ids = catalog.run_on_reader(index, lambda reader, b=batch: find_holders(reader, b, groups))  # type: ignore[misc]
         documents = catalog.fetch_documents(index, sorted(set(document_ids.values())), groups)
         model = catalog.open_reader(index).model
         for phrase in batch:
@@ -102,26 +102,6 @@ def _find_readable_forms(
             if len(forms) == size:
                 return forms
     return forms
-
-
-def _find_readable_documents(
-    catalog: IndexCatalog, index: str, phrases: Sequence[str], groups: Groups
-) -> dict[str, str]:
-    """Return the id of a readable document for each phrase that has one.
-
-    Each further request leaves out the phrases that have one already.
-    """
-    document_ids: dict[str, str] = {}
-    missing = dict.fromkeys(phrases, 1.0)
-    while missing:
-        request = NeighbourhoodRequest(missing, missing, (), _DOCUMENTS_PER_REQUEST, groups)
-        neighbourhood = catalog.run_on_reader(index, lambda reader, r=request: reader.find_neighbourhood(r))  # type: ignore[misc]
-        for row, column in zip(neighbourhood.rows.tolist(), neighbourhood.columns.tolist(), strict=True):
-            document_ids.setdefault(neighbourhood.phrases[row], neighbourhood.ids[column])
-        if len(neighbourhood.ids) < _DOCUMENTS_PER_REQUEST:
-            break
-        missing = {phrase: 1.0 for phrase in missing if phrase not in document_ids}
-    return document_ids
 
 
 def _continues_prefix(prefix: str, phrase: str, form: str) -> bool:
