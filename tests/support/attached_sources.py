@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
-from elasticsearch import Elasticsearch
+from elasticsearch import Elasticsearch, helpers
 
 from indexer.cli.main import run
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
 
-MAPPINGS = {
+MAPPINGS: dict[str, dict[str, Any]] = {
     "properties": {
         "headline": {"type": "text", "fields": {"keyword": {"type": "keyword"}}},
         "body": {"type": "text", "analyzer": "whitespace"},  # unlike ours: capitals count
@@ -21,7 +23,7 @@ MAPPINGS = {
         "views": {"type": "integer"},
     }
 }
-FIELD_MAPS = ["title=headline", "text=body", "facets.desk=meta.desk", "acl=groups", "date=published"]
+FIELD_MAPS = ["title=headline", "text=body", "facets.desk=meta.desk", "date=published"]
 BASE_TEXT = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
 
 
@@ -38,17 +40,38 @@ def make_story(number: int) -> dict[str, Any]:
     }
 
 
-class AttachedSource:
-    """An Elasticsearch index with twelve stories, to which ``attach_source`` attaches the index ``news``."""
+def make_stories() -> dict[str, dict[str, Any]]:
+    """Return twelve stories by id."""
+    return {f"s{number}": make_story(number) for number in range(1, 13)}
 
-    def __init__(self, url: str) -> None:
+
+def make_mappings(groups: GroupMapping) -> dict[str, Any]:
+    """Return the mappings of a source that maps its groups in this way."""
+    fields = {name: options for name, options in MAPPINGS["properties"].items() if name != "groups"}
+    return {"properties": fields | groups.properties, **groups.root}
+
+
+class AttachedSource:
+    """An Elasticsearch index, to which ``attach_source`` attaches the index ``news``."""
+
+    def __init__(
+        self,
+        url: str,
+        documents: Mapping[str, dict[str, Any]] | None = None,
+        groups: GroupMapping = GROUP_MAPPINGS["keyword"],
+    ) -> None:
+        """``documents``: by id; the twelve stories if there are none. ``groups``: how their groups are mapped."""
         tag = uuid.uuid4().hex[:8]
         self.url, self.index, self.prefix = url, f"stories-{tag}", f"side-{tag}-"
+        self.acl_path = groups.path
         self.client = Elasticsearch(url)
-        self.client.indices.create(index=self.index, mappings=MAPPINGS)
-        for number in range(1, 13):
-            self.client.index(index=self.index, id=f"s{number}", document=make_story(number))
-        self.client.indices.refresh(index=self.index)
+        self.client.indices.create(index=self.index, mappings=make_mappings(groups))
+        self.put_documents(make_stories() if documents is None else documents)
+
+    def put_documents(self, documents: Mapping[str, dict[str, Any]]) -> None:
+        """Write documents by id and make them visible."""
+        actions = ({"_index": self.index, "_id": id, "_source": document} for id, document in documents.items())
+        helpers.bulk(self.client, actions, refresh=True)
 
     def open_engine(self) -> Engine:
         return open_engine(self.url, prefix=self.prefix)
@@ -67,7 +90,8 @@ class AttachedSource:
 
 def attach_source(attached: AttachedSource, *options: str, index: str = "", engine: str = "") -> None:
     """Run ``phrasecom attach`` on the source, or on another index of its server."""
-    maps = [argument for field_map in FIELD_MAPS for argument in ("--map", field_map)]
+    field_maps = [*FIELD_MAPS, f"acl={attached.acl_path}"]
+    maps = [argument for field_map in field_maps for argument in ("--map", field_map)]
     address = f"{attached.url}/{index or attached.index}"
     command = ["attach", address, "--index", "news", "--engine", engine or attached.url, "--index-processes", "1"]
     assert run([*command, *maps, *options]) == 0

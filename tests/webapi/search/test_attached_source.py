@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from elasticsearch import BadRequestError, Elasticsearch
 
+from indexer.engines.attached_source import SourceAccess
 from indexer.engines.elasticsearch import query_builder, reader
 from indexer.indexing.update import refresh_index
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
-from tests.support.attached_sources import BASE_TEXT, MAPPINGS, AttachedSource, attach_source, make_story
+from tests.support.attached_sources import (
+    BASE_TEXT,
+    MAPPINGS,
+    AttachedSource,
+    attach_source,
+    make_stories,
+    make_story,
+)
+from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
 from tests.support.polling import wait_until
 from tests.support.web_servers import WAIT_HEADER, RunningServer, launch_server
+from webapi.search.source_search import SourceHit
 from worker.jobs.config import WorkConfig
 
 
@@ -210,7 +222,88 @@ def test_groups_are_not_shown_to_restricted_callers(source: AttachedSource, tmp_
         assert "groups" not in who("staff").get("/v1/indexes/news").text
 
 
-def test_rights_that_cannot_be_checked_in_a_search_are_refused_not_guessed(
+@pytest.fixture
+def open_source(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[[GroupMapping], AttachedSource]]:
+    """Attaches a source that maps its groups in a given way; every third story is for staff."""
+    sources: list[AttachedSource] = []
+    monkeypatch.chdir(tmp_path)
+
+    def open_it(groups: GroupMapping) -> AttachedSource:
+        stories = {id: write_groups(story, groups) for id, story in make_stories().items()}
+        sources.append(AttachedSource(elasticsearch_url, stories, groups))
+        monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", sources[-1].prefix)
+        attach_source(sources[-1])
+        return sources[-1]
+
+    yield open_it
+    for source in sources:
+        source.close()
+
+
+def write_groups(story: dict[str, Any], groups: GroupMapping) -> dict[str, Any]:
+    """Return the story with its groups where this mapping has them."""
+    story = dict(story)
+    return story | groups.write_groups(story.pop("groups", []))
+
+
+TITLES = {"query": {"match_all": {}}, "size": 5, "aggs": {"t": {"terms": {"field": "headline.keyword", "size": 99}}}}
+
+
+@pytest.mark.parametrize("name", GROUP_MAPPINGS)
+def test_a_document_closed_in_the_source_is_hidden_however_the_source_maps_its_groups(
+    open_source: Callable[[GroupMapping], AttachedSource], tmp_path: Path, name: str
+) -> None:
+    groups = GROUP_MAPPINGS[name]
+    source = open_source(groups)
+    closed = make_story(1) | {"headline": "Zarquon", "groups": ["staff"]}
+    source.put_document("s1", write_groups(closed, groups))
+    with serve_callers(source, tmp_path) as who:
+        assert "Zarquon" in json.dumps(search_news(who("root"), TITLES)["aggregations"])
+        reply = who("guest").post("/v1/news/_search", TITLES)
+        assert "Zarquon" not in reply.text and "staff" not in reply.text
+        assert groups.path.rpartition(".")[2] not in who("guest").get("/v1/indexes/news").text
+        if groups.refusal:
+            assert (reply.status_code, reply.json["code"]) == (403, "forbidden")
+            assert groups.refusal in reply.json["detail"] and "attach" in reply.json["detail"]
+            assert source.index not in reply.text
+        else:
+            assert reply.json["hits"]["total"]["value"] == len(reply.json["aggregations"]["t"]["buckets"]) == 7
+            seen_by_staff = search_news(who("staff"), TITLES)["hits"]["total"]["value"]
+            assert seen_by_staff == (7 if groups.hides_closed else 12)
+
+
+@pytest.mark.parametrize("name", ["several names", "object", "too long"])
+def test_no_part_of_a_request_may_name_a_field_with_groups(
+    open_source: Callable[[GroupMapping], AttachedSource], tmp_path: Path, name: str
+) -> None:
+    groups = GROUP_MAPPINGS[name]
+    with serve_callers(open_source(groups), tmp_path) as who:
+        for field in (groups.path, *groups.other_names):
+            for body in (
+                {"query": {"match": {field: "staff"}}},
+                {"query": {"multi_match": {"query": "staff", "fields": ["body", f"{field}^2"]}}},
+                {"query": {"bool": {"must_not": [{"term": {field: "staff"}}]}}},
+                {"query": {"terms": {field: ["staff"]}}},
+                {"query": {"range": {field: {"gte": "a"}}}},
+                {"sort": [field]},
+                {"aggs": {"x": {"terms": {"field": field}}}},
+                {"highlight": {"fields": {field: {}}}},
+            ):
+                refused = search_news(who("staff"), body, 400)
+                assert refused["code"] == "bad-parameter" and "no field" in refused["detail"], (field, refused)
+            shown = search_news(who("staff"), {"_source": [field, "views"], "why": False})
+            assert shown["hits"]["hits"] and "staff" not in json.dumps(shown)
+        assert "staff" not in json.dumps(search_news(who("staff"), {"size": 20}))
+
+
+def test_a_search_in_no_field_is_refused_not_run_in_all(shared: AppClient) -> None:
+    refused = shared.post("/v1/news/_search", {"query": {"multi_match": {"query": "staff", "fields": []}}})
+    assert refused.status_code == 400 and "fields" in refused.json["detail"]
+
+
+def test_a_name_that_covers_several_indices_is_refused_to_restricted_callers(
     source: AttachedSource, tmp_path: Path
 ) -> None:
     other = f"{source.index}-2"
@@ -223,14 +316,45 @@ def test_rights_that_cannot_be_checked_in_a_search_are_refused_not_guessed(
         assert count_hits(search_news(who("root"), COUNTS)) == (12, 12)
         refused = search_news(who("guest"), COUNTS, 403)
         assert refused["code"] == "forbidden" and "several indices" in refused["detail"]
-    loose = f"{source.index}-loose"
-    mappings = {"properties": MAPPINGS["properties"] | {"groups": {"type": "text"}}}
-    source.client.indices.create(index=loose, mappings=mappings)
-    source.client.index(index=loose, id="s1", document=make_story(3), refresh=True)
-    attach_source(source, index=loose)
+
+
+def test_a_mapping_that_changes_after_attaching_counts_at_once(source: AttachedSource, tmp_path: Path) -> None:
+    alias, other = f"{source.index}-now", f"{source.index}-2"
+    source.client.indices.put_alias(index=source.index, name=alias)
+    attach_source(source, index=alias)
     with serve_callers(source, tmp_path) as who:
-        refused = search_news(who("guest"), COUNTS, 403)
-        assert refused["code"] == "forbidden" and "not of type keyword" in refused["detail"]
+        assert count_hits(search_news(who("guest"), COUNTS)) == (8, 8)
+        source.client.indices.put_mapping(
+            index=source.index, properties={"audience": {"type": "alias", "path": "groups"}}
+        )
+        assert search_news(who("staff"), {"aggs": {"x": {"terms": {"field": "audience"}}}}, 400)
+        source.client.indices.create(index=other, mappings={"dynamic": False, "properties": {"body": {"type": "text"}}})
+        source.client.index(index=other, id="s1", document=make_story(3), refresh=True)
+        moves = [{"remove": {"index": source.index, "alias": alias}}, {"add": {"index": other, "alias": alias}}]
+        source.client.indices.update_aliases(actions=moves)
+        assert "not mapped" in search_news(who("guest"), {"query": {"match_all": {}}}, 403)["detail"]
+
+
+def test_a_search_reaches_only_the_index_whose_mapping_was_examined(source: AttachedSource, tmp_path: Path) -> None:
+    with serve_callers(source, tmp_path) as who, source.open_engine() as engine:
+        attached = engine.attached_source(engine.open_reader("news").info)
+        assert attached is not None and search_news(who("root"), COUNTS)
+        guard = attached.fetch_guard()
+        for index, count in ((guard.index, 1), ("another", 0)):
+            access = SourceAccess(frozenset(), ["s1"], replace(guard, index=index))
+            assert attached.search({"size": 1}, access)["hits"]["total"]["value"] == count
+
+
+def test_the_largest_score_is_that_of_a_shown_hit(
+    source: AttachedSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document whose rights changed between the search and the check of its hits leaves no trace."""
+    monkeypatch.setattr(SourceHit, "is_readable", lambda hit, caller: hit.hit["_id"] != "s1")
+    source.put_document("s1", make_story(1) | {"body": "web"})
+    with serve_callers(source, tmp_path) as who:
+        found = search_news(who("guest"), COUNTS | {"why": False})["hits"]
+        assert "s1" not in {hit["_id"] for hit in found["hits"]}
+        assert found["max_score"] == max(hit["_score"] for hit in found["hits"])
 
 
 def test_readable_ids_are_sent_in_several_clauses(
@@ -324,7 +448,28 @@ def test_the_api_describes_the_fields_and_facets_of_the_source(shared: AppClient
     assert "source" not in description["settings"]
 
 
-def test_an_error_of_elasticsearch_is_reported_in_one_line(
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": {"range": {"published": {"gte": "the day before"}}}},
+        {"query": {"term": {"views": "many"}}},
+        {"sort": ["body"]},
+        {"sort": ["headline"]},
+        {"aggs": {"x": {"terms": {"field": "body"}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "published", "fixed_interval": "a while"}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "published", "fixed_interval": "1ms"}}}},
+        {"aggs": {"x": {"date_histogram": {"field": "meta.desk", "fixed_interval": "1d"}}}},
+    ],
+)
+def test_what_elasticsearch_refuses_is_reported_in_our_words(shared: AppClient, body: dict[str, Any]) -> None:
+    reply = shared.post("/v1/news/_search", body)
+    assert (reply.status_code, reply.json["code"]) == (400, "bad-parameter")
+    detail = reply.json["detail"]
+    assert not any(word in detail for word in ("stories-", "side-", "_exception", "Error", "shard", "\n", "[", "Set "))
+    assert "; " in detail, "the fix"
+
+
+def test_an_error_of_elasticsearch_reaches_the_official_client(
     source: AttachedSource, running_server: RunningServer
 ) -> None:
     with (
