@@ -10,6 +10,7 @@ import logging
 import multiprocessing
 import os
 import random
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -66,6 +67,8 @@ class Probe:
         self.replies: list[str] = []
         """Texts of all replies, of a caller that may read everything."""
         self.reply_count = 0
+        self.guess_ids: list[str] = []
+        """Answers to texts that contain hidden words themselves."""
         seeds = corpus.seeds if name == ROOT else (random.Random(name).choice(corpus.seeds),) if name == NOBODY else ()
         marks = tuple(f"w{seed}d" for seed in seeds or (int(name.lstrip("abcdefghijklmnopqrstuvwxyz")),))
         self._own = [id for id in corpus.documents if id.startswith(marks)]
@@ -103,6 +106,7 @@ class Probe:
         for id in self._own:
             self.get(f"/v1/indexes/papers/documents/{id}")
         self._ask_suggestions(chance)
+        self._guess_phrases(chance)
         return [*self._search(chance), *self._compare(chance), *self._explain(chance)]
 
     def _ask_suggestions(self, chance: random.Random) -> None:
@@ -155,14 +159,54 @@ class Probe:
         self.post("/v1/explanations", body)
         return ids
 
+    def _guess_phrases(self, chance: random.Random) -> None:
+        """Guess every hidden phrase at once, in texts and queries."""
+        texts = [self._corpus.write_guesses(self._own), self._corpus.write_guesses(list(self._corpus.documents))]
+        guesses: list[dict[str, object]] = [{form: text} for form in ("text", "query") for text in texts]
+        others: list[dict[str, object]] = [{"id": chance.choice(self._mine)}, {"text": SHARED_PHRASES[4]}, guesses[0]]
+        for guess in guesses:
+            options = {"candidates": True, "graph": True, "cap": 0}
+            body = {"index": "papers", "a": chance.choice(others), "b": guess, "options": options}
+            self._check_guesses(self._app.post("/v1/comparisons", body | {"method": chance.choice(METHODS)}))
+        page = {"index": "papers", "hits": chance.sample(self._mine, 2), "query": texts[0]}
+        self._check_guesses(self._app.post("/v1/explanations", page))
+        search = {"query": {"match": {"text": " ".join(texts[0].split()[:100])}}, "size": 2, "_source": False}
+        self._check_guesses(self._app.post("/v1/papers/_search", search))
+
+    def _check_guesses(self, reply: TestResponse) -> None:
+        """Fail if the reply to a request with hidden words shows one of them as a phrase."""
+        assert reply.status_code in (200, 404), reply.text
+        self.reply_count += 1
+        if self.groups is None:
+            self.replies.append(reply.text)
+        elif "id" in reply.json:
+            self.guess_ids.append(reply.json["id"])
+        shown = {phrase: set(re.findall(r"\w+", phrase.lower())) for phrase in find_phrase_texts(reply.json)}
+        confirmed = [phrase for phrase, words in shown.items() if words & self._forbidden]
+        assert not confirmed, f"corpora {self._corpus.seeds}: {reply.request.path} confirms {confirmed} to {self.name}"
+
     def open_answers(self, ids: list[str]) -> None:
-        """Ask for answers that were made for any caller, by their ids."""
+        """Ask for answers that were made for any caller, by their ids, and for those to the caller's own guesses."""
         self._learn_rights()
+        for id in self.guess_ids[:]:
+            self._check_guesses(self._app.get(f"/v1/{'explanations' if id.startswith('p') else 'comparisons'}/{id}"))
         for id in ids:
             for kind in ("comparisons", "explanations", "jobs"):
                 self.get(f"/v1/{kind}/{id}")
             feedback = {"phrases": [{"phrase": SHARED_PHRASES[0], "useful": True}]}
             self.post(f"/v1/comparisons/{id}/feedback", feedback)
+
+
+def find_phrase_texts(value: Any, name: str = "") -> Iterator[str]:
+    """Yield every text of a reply that is shown as a phrase, not as a part of the caller's own text."""
+    if isinstance(value, dict):
+        for inner_name, inner in value.items():
+            yield from find_phrase_texts(inner, inner_name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from find_phrase_texts(inner, name)
+    elif isinstance(value, str) and name in ("phrase", "phrases", "display", "also"):
+        yield value
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +247,7 @@ def probe_corpus(seeds: tuple[int, ...], engine: Engine, folder: Path) -> int:
         keys = IssuedKeys(folder / "keys.toml")
         for name, groups in list_callers(seeds).items():
             keys.issue(name, ("read", "compare", "admin"), groups=groups)
-        app = make_app_client(engine, keys)
+        app = make_app_client(engine, keys, limited_rate_per_minute=0)
         probes = [Probe(app, name, groups, keys.secrets[name], corpus) for name, groups in list_callers(seeds).items()]
         reply_count = _probe_all(app, probes, corpus, chance)
         app.close()

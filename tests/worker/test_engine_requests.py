@@ -29,6 +29,35 @@ def test_two_sides_cost_two_requests_and_searches_one_more(comparer: Comparer, a
     assert comparer.engine.request_count - before == cost
 
 
+LIMITED_COSTS = [
+    ("a1", "b1", 2),
+    ("a1", "search:rye flour", 3),
+    ("a1", "query:waggle dance", 3),
+    ("text:waggle dance", "text:waggle dance of a honey bee", 2),
+    ("text:the of it", "text:and then", 0),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "cost"), LIMITED_COSTS)
+def test_the_own_texts_of_a_limited_caller_cost_one_more_together(
+    comparer: Comparer, a: str, b: str, cost: int
+) -> None:
+    """It asks which phrases documents that they may read hold."""
+    before = comparer.engine.request_count
+    compare_sides(comparer, a, b, groups=frozenset({"staff"}))
+    assert comparer.engine.request_count - before == cost
+
+
+def test_phrases_without_a_document_in_the_neighbourhood_cost_one_more(comparer: Comparer) -> None:
+    """An answer names a document for each phrase of the caller's own text."""
+    before = comparer.engine.request_count
+    answer = compare_sides(comparer, "text:waggle dance", "text:rye flour", groups=frozenset())
+    assert comparer.engine.request_count - before == 3
+    holders = [d for d in comparer.engine.open_reader(INDEX).fetch(sorted(answer.holders)) if d is not None]
+    assert {"waggle dance", "rye flour"} <= {phrase for document in holders for phrase in document.phrases}
+    assert not compare_sides(comparer, "text:waggle dance", "text:rye flour").holders
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_that_read_the_neighbours_cost_one_more(comparer: Comparer, method: str) -> None:
     before = comparer.engine.request_count

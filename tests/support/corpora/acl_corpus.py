@@ -37,6 +37,16 @@ class AclCorpus:
         known = {s for id, mine in self.secrets.items() if self.is_readable(id, groups) for s in mine}
         return {s for id, mine in self.secrets.items() if not self.is_readable(id, groups) for s in mine} - known
 
+    def write_guesses(self, ids: Sequence[str]) -> str:
+        """Return a text with every phrase that these documents hold, in their own spelling but for secret ones."""
+        texts = [f"{self.documents[id].title}. {self.documents[id].text}" for id in ids if self.secrets[id]]
+        return " ".join(sentence for text in texts for sentence in _list_plain_sentences(text))
+
+
+def _list_plain_sentences(text: str) -> list[str]:
+    """Return the sentences of a text that contain no secret spelling."""
+    return [f"{sentence.strip(' .')}." for sentence in text.split(". ") if "-" not in sentence]
+
 
 def join_acl_corpora(seeds: Sequence[int]) -> AclCorpus:
     """Return several corpora as one, each with documents and groups of its own, hidden from the others too."""

@@ -208,6 +208,42 @@ def test_an_answer_is_recomputed_when_a_document_in_it_becomes_unreadable(root: 
     assert opened.status_code == 404
 
 
+def test_a_phrase_of_the_callers_own_text_is_shown_only_while_they_may_read_it_somewhere(
+    app: AppClient, staff: AppClient
+) -> None:
+    sides = {"text": "The zarquon ledger is kept."}, {"text": "A web graph needs a zarquon ledger."}
+    page = {"index": "papers", "query": "zarquon ledger", "hits": ["o1", "o2"]}
+
+    def find_candidates(body: str) -> bool:
+        return '"phrase":"zarquon' in body
+
+    options = {"candidates": True, "cap": 0}
+    first, first_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
+    assert find_candidates(first.text) and find_candidates(first_page.text)
+    closed = [replace(document, acl=("board",)) for document in make_documents() if document.id.startswith("s")]
+    write_documents(app.flask_app.extensions[EXTENSION].gateway.container, "papers", closed)
+    assert staff.get(f"/v1/comparisons/{first.json['id']}").status_code == 404
+    assert staff.get(f"/v1/explanations/{first_page.json['id']}").status_code == 404
+    again, again_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
+    assert again.status_code == again_page.status_code == 200
+    assert not find_candidates(again.text) and not find_candidates(again_page.text)
+
+
+@pytest.mark.parametrize("side", [{"text": "A web graph is a graph."}, {"query": "web graph"}])
+def test_limited_callers_get_the_graph_of_a_text_and_of_a_query(public: AppClient, side: dict[str, str]) -> None:
+    answer = public.compare("o1", side, options={"graph": True})
+    assert answer.status_code == 200 and answer.json["graph"]["nodes"]
+    assert public.get(f"/v1/comparisons/{answer.json['id']}").status_code == 200
+
+
+def test_suggestions_count_readable_documents_only(root: AppClient, public: AppClient) -> None:
+    def count(who: AppClient) -> dict[str, int]:
+        suggestions = who.get("/v1/indexes/papers/suggest?q=web").json["suggestions"]
+        return {one["phrase"]: one["documents"] for one in suggestions}
+
+    assert count(root)["web graph"] == 16 and count(public)["web graph"] == 8
+
+
 def test_a_page_is_recomputed_when_a_document_in_it_becomes_unreadable(
     app: AppClient, root: AppClient, guest: AppClient
 ) -> None:

@@ -147,6 +147,32 @@ def test_the_rate_limit_is_shared_by_processes_and_separate_for_each_key(
         assert client.request("GET", "/healthz").status == 200
 
 
+def test_keys_with_limited_groups_have_a_rate_by_default(engine_folder: Path, tmp_path: Path) -> None:
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    limited, unlimited = keys.issue("anna", groups=("staff",)), keys.issue("bert", groups=("*",))
+    app = make_app_client(engine_folder, keys)
+    rate = load_settings().limited_rate_per_minute
+    statuses = [app.with_key(limited).get("/v1/indexes/none").status_code for _ in range(2 * rate)]
+    assert statuses[:rate] == [404] * rate and 429 in statuses
+    assert {app.with_key(unlimited).get("/v1/indexes/none").status_code for _ in range(rate + 1)} == {404}
+    app.close()
+
+
+@pytest.mark.parametrize(
+    ("rate", "limited_rate", "allowed", "limited_allowed"), [(5, 3, 5, 3), (3, 5, 3, 3), (0, 3, 9, 3), (3, 0, 3, 3)]
+)
+def test_the_lower_rate_counts_for_limited_groups(
+    rate: int, limited_rate: int, allowed: int, limited_allowed: int
+) -> None:
+    limit = RateLimit(rate, MemoryCounter(), limited_rate)
+    for has_limited_groups, count in ((False, allowed), (True, limited_allowed)):
+        for _ in range(count):
+            limit.check(str(has_limited_groups), has_limited_groups=has_limited_groups)
+        if count < 9:
+            with pytest.raises(RateLimited):
+                limit.check(str(has_limited_groups), has_limited_groups=has_limited_groups)
+
+
 def test_cached_answers_count_towards_the_rate(engine_folder: Path) -> None:
     app = make_app_client(engine_folder, rate_per_minute=5)
     assert [app.compare("d1", "d2").status_code for _ in range(5)] == [200] * 5

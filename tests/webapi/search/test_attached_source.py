@@ -350,7 +350,7 @@ def test_the_largest_score_is_that_of_a_shown_hit(
 ) -> None:
     """A document whose rights changed between the search and the check of its hits leaves no trace."""
     monkeypatch.setattr(SourceHit, "is_readable", lambda hit, caller: hit.hit["_id"] != "s1")
-    source.put_document("s1", make_story(1) | {"body": "web"})
+    source.put_document("s1", make_story(1) | {"body": "web " * 9})
     with serve_callers(source, tmp_path) as who:
         found = search_news(who("guest"), COUNTS | {"why": False})["hits"]
         assert "s1" not in {hit["_id"] for hit in found["hits"]}
