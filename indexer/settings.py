@@ -126,8 +126,8 @@ class Settings(BaseSettings):
     limited_rate_per_minute: int = Field(
         300,
         ge=0,
-        description="The same for each key with limited groups, if lower: guessing what hidden documents contain takes "
-        "many requests; 0 for no limit but rate_per_minute",
+        description="The same for searches and comparisons of each key with limited groups, if lower, so that guessing "
+        "what hidden documents contain is slow; 0 for no limit but rate_per_minute",
     )
 
     worker_memory_bytes: int = Field(

@@ -165,7 +165,7 @@ def build_holder_counts(phrases: Sequence[str], groups: Groups) -> Body:
     filters = [{"term": {"phrases": replace_surrogates(phrase)}} for phrase in phrases]
     parts = range(0, len(filters), MAX_FILTERS_PER_AGGREGATION)
     return {
-        "query": {"bool": {"filter": build_acl_filters(groups)}},
+        "query": {"bool": {"filter": build_visibility_filters(groups)}},
         "size": 0,
         "track_total_hits": False,
         "aggs": {

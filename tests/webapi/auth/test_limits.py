@@ -155,6 +155,7 @@ def test_keys_with_limited_groups_have_a_rate_by_default(engine_folder: Path, tm
     statuses = [app.with_key(limited).get("/v1/indexes/none").status_code for _ in range(2 * rate)]
     assert statuses[:rate] == [404] * rate and 429 in statuses
     assert {app.with_key(unlimited).get("/v1/indexes/none").status_code for _ in range(rate + 1)} == {404}
+    assert {app.with_key(limited).get("/v1/jobs/none").status_code for _ in range(rate + 1)} == {404}, "not slowed"
     app.close()
 
 
