@@ -18,6 +18,7 @@ from worker.comparer import Comparer
 from worker.explain.side import Side
 from worker.methods.registry import METHODS
 
+pytestmark = pytest.mark.slow
 READER = frozenset({"red"})
 HIDDEN_ACRONYM, LONG_FORM = "rwx", "random walk"
 """Only hidden documents say that the one stands for the other."""

@@ -221,7 +221,7 @@ def test_a_phrase_of_the_callers_own_text_is_shown_only_while_they_may_read_it_s
     first, first_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
     assert find_candidates(first.text) and find_candidates(first_page.text)
     closed = [replace(document, acl=("board",)) for document in make_documents() if document.id.startswith("s")]
-    write_documents(app.flask_app.extensions[EXTENSION].gateway.container, "papers", closed)
+    write_documents(app.flask_app.extensions[EXTENSION].gateway, *closed)
     assert staff.get(f"/v1/comparisons/{first.json['id']}").status_code == 404
     assert staff.get(f"/v1/explanations/{first_page.json['id']}").status_code == 404
     again, again_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)

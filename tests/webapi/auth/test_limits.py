@@ -147,6 +147,7 @@ def test_the_rate_limit_is_shared_by_processes_and_separate_for_each_key(
         assert client.request("GET", "/healthz").status == 200
 
 
+@pytest.mark.slow
 def test_keys_with_limited_groups_have_a_rate_by_default(engine_folder: Path, tmp_path: Path) -> None:
     keys = IssuedKeys(tmp_path / "keys.toml")
     limited, unlimited = keys.issue("anna", groups=("staff",)), keys.issue("bert", groups=("*",))
