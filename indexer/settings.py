@@ -137,6 +137,15 @@ class Settings(BaseSettings):
     # How long things take
     wait_seconds: float = Field(1.0, ge=0, le=10, description="Time a request waits for its answer before it gets 202")
     max_wait_seconds: float = Field(10.0, ge=0, le=60, description="Longest wait that a caller may request")
+    request_head_seconds: Seconds = Field(
+        10.0, description="Time for a client to send the head of a request, which is then refused with 408"
+    )
+    request_body_seconds: Seconds = Field(
+        30.0, description="Time for a client to send the body of a request, which is then refused with 408"
+    )
+    response_seconds: Seconds = Field(
+        30.0, description="Time for a client to read a response, whose connection is then closed"
+    )
     job_soft_seconds: Seconds = Field(30.0, description="Soft time limit of a job, which then fails")
     job_hard_seconds: Seconds = Field(60.0, description="Hard time limit of a job, whose process is then killed")
     query_seconds: Seconds = Field(20.0, description="Time limit of one search in Elasticsearch")

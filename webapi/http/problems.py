@@ -26,7 +26,7 @@ from worker.jobs.job import Failure
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
-_RETRY_AFTER_SECONDS = "2"
+RETRY_AFTER_SECONDS = "2"
 CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
 _HTTP_FIXES = {
     UnknownIndex.code: "GET /v1/indexes lists the indexes you can access",
@@ -56,6 +56,12 @@ class UnsupportedMediaType(BadRequest):
     code, status = "unsupported-media-type", 415
 
 
+class RequestTimeout(BadRequest):
+    """A request that did not arrive in time."""
+
+    code, status = "request-timeout", 408
+
+
 def make_problem(status: int, code: str, detail: str, *, retryable: bool = False, **more: Any) -> Response:
     """Return a problem response; ``more`` are further members of its body."""
     body = {
@@ -69,7 +75,7 @@ def make_problem(status: int, code: str, detail: str, *, retryable: bool = False
     response = Response(orjson.dumps(body), status, mimetype=PROBLEM_TYPE)
     response.headers["Cache-Control"] = "no-store"
     if retryable:
-        response.headers["Retry-After"] = _RETRY_AFTER_SECONDS
+        response.headers["Retry-After"] = RETRY_AFTER_SECONDS
     return response
 
 

@@ -1,9 +1,11 @@
-"""gunicorn as a library: one thread for each request, a graceful stop, never the development server."""
+"""gunicorn as a library: one thread for each request that has arrived, a graceful stop, never the development
+server."""
 
 from __future__ import annotations
 
 import logging
 import os
+import resource
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +18,19 @@ from indexer.logging_setup import redact
 from indexer.net import check_can_listen
 from indexer.settings import Settings
 from webapi.auth.gate import check_keys_file, is_loopback
-from webapi.server.gunicorn_worker import MAX_REQUEST_LINE_BYTES
+from webapi.server.gunicorn_worker import MAX_REQUEST_LINE_BYTES, ClientLimits
+
+_MAX_CONNECTIONS = 1000
+"""Connections in each process; more wait until one of them ends."""
+_MAX_OPEN_FILES = 65_536
 
 
 class GunicornServer(BaseApplication):  # type: ignore[misc]
     """gunicorn with options from a table instead of its command line."""
 
-    def __init__(self, create: Callable[[], Flask], options: dict[str, Any]) -> None:
+    def __init__(self, create: Callable[[], Flask], options: dict[str, Any], client_limits: ClientLimits) -> None:
         self._create_app = create
+        self.client_limits = client_limits
         self._options = options
         super().__init__()
 
@@ -45,7 +52,12 @@ def serve(settings: Settings, *, inline: bool = False, create: Callable[[], Flas
     check_can_listen(settings.host, settings.port)
     logging.getLogger("gunicorn.error").addFilter(_redact_record)
     processes = 1 if inline else settings.processes
-    server = GunicornServer(create or (lambda: _create_app(settings, inline)), build_options(settings, processes))
+    _raise_open_files_limit()
+    server = GunicornServer(
+        create or (lambda: _create_app(settings, inline)),
+        build_options(settings, processes),
+        ClientLimits.from_settings(settings),
+    )
     if processes == 1:
         server.run()
         return
@@ -60,13 +72,13 @@ def build_options(settings: Settings, processes: int) -> dict[str, Any]:
     return {
         "bind": f"{host}:{settings.port}",
         "workers": processes,
-        "worker_class": "webapi.server.gunicorn_worker.ProblemJsonWorker",
+        "worker_class": "webapi.server.gunicorn_worker.BufferingWorker",
         "logger_class": "webapi.server.gunicorn_logging.GunicornLogger",
         "limit_request_line": MAX_REQUEST_LINE_BYTES,
         "threads": settings.threads,
-        "timeout": 0,  # threads answer slow clients; a stuck thread must not end the whole process
+        "worker_connections": _MAX_CONNECTIONS,
+        "timeout": 0,  # a stuck thread must not end the whole process
         "graceful_timeout": int(settings.max_wait_seconds) + 20,
-        "keepalive": 15,
         "proc_name": "phrasecom",
         "control_socket_disable": True,
         "worker_exit": _close_gateway,
@@ -86,6 +98,13 @@ def check_listen_host(settings: Settings) -> None:
         f"without API keys, the server listens on this machine only, not on {settings.host}",
         fix="create a key with phrasecom keys add NAME --keys-file FILE and set keys_file, or set host = 127.0.0.1",
     )
+
+
+def _raise_open_files_limit() -> None:
+    """Allow a file descriptor for each connection, and more: the usual limit of 1024 is hardly enough."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = _MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def _redact_record(record: logging.LogRecord) -> bool:
