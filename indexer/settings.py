@@ -14,6 +14,7 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -179,7 +180,13 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _check_redis_url(cls, url: SecretStr) -> SecretStr:
-        if not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+        parts = urlsplit(url.get_secret_value())
+        if "sentinel" in parts.scheme or "cluster" in parts.scheme or "," in parts.netloc or ";" in parts.netloc:
+            raise BadSetting(
+                "redis_url names a Redis Sentinel, a Redis Cluster or several servers, which are not supported",
+                fix="set it to the URL of one primary server, or of a proxy or name that follows it",
+            )
+        if parts.scheme not in ("redis", "rediss", "unix"):
             raise ValueError("not a Redis URL")
         return url
 

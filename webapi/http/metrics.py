@@ -53,7 +53,7 @@ class QueueCollector(Collector):
             "phrasecom_up", "Whether a component is reachable: store, worker, engine", labels=["part"]
         )
         statistics = _get_statistics(self._gateway)
-        up.add_metric(["store"], float(statistics is not None))
+        up.add_metric(["store"], float(_is_store_usable(self._gateway)))
         if statistics is not None:
             up.add_metric(["worker"], float(statistics.has_worker))
             yield from _collect_jobs(statistics)
@@ -61,6 +61,14 @@ class QueueCollector(Collector):
         up.add_metric(["engine"], float(infos is not None))
         yield from _collect_epochs(infos or ())
         yield up
+
+
+def _is_store_usable(gateway: JobGateway) -> bool:
+    try:
+        gateway.ping_store()
+    except PhraseComError:
+        return False
+    return True
 
 
 def _get_statistics(gateway: JobGateway) -> JobStatistics | None:

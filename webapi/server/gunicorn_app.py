@@ -19,6 +19,7 @@ from indexer.net import check_can_listen
 from indexer.settings import Settings
 from webapi.auth.gate import check_keys_file, is_loopback
 from webapi.server.gunicorn_worker import MAX_REQUEST_LINE_BYTES, ClientLimits
+from worker.redis_connection import check_server_kind
 
 _MAX_CONNECTIONS = 1000
 """Connections in each process; more wait until one of them ends."""
@@ -50,6 +51,8 @@ def serve(settings: Settings, *, inline: bool = False, create: Callable[[], Flas
     """
     check_listen_host(settings)
     check_can_listen(settings.host, settings.port)
+    if create is None and not inline:
+        check_server_kind(settings.redis_url.get_secret_value())
     logging.getLogger("gunicorn.error").addFilter(_redact_record)
     processes = 1 if inline else settings.processes
     _raise_open_files_limit()

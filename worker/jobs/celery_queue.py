@@ -45,6 +45,7 @@ def make_celery_app(config: WorkConfig) -> Celery:
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
+        broker_channel_error_retry=True,  # a server that refuses commands accepts them again one day
         broker_transport_options={
             "global_keyprefix": config.key_prefix + "broker:",
             "visibility_timeout": config.visibility_timeout,
@@ -65,12 +66,12 @@ def _make_queue(name: QueueName) -> Queue:
 def announce_job(app: Celery, id: str, queue: QueueName, *, repeated: bool = False) -> None:
     """Send the message of a job; a repeated one goes ahead of the others, since its caller has waited already.
 
-    Raise StoreUnavailable when the broker cannot be reached.
+    Raise StoreUnavailable when the broker cannot be reached or refuses the message.
     """
     priority = _HIGH_PRIORITY if repeated else _NORMAL_PRIORITY
     try:
         app.send_task(TASK_NAME, args=[id], queue=queue, priority=priority, ignore_result=True, retry=False)
     except OperationalError as error:
         raise StoreUnavailable(
-            "the queue cannot be reached", fix="start Redis, or run phrasecom serve --inline"
+            "the queue accepts no messages", fix="start Redis, or run phrasecom serve --inline"
         ) from error

@@ -34,7 +34,7 @@ from worker.jobs.job import (
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
 from worker.json_bytes import dumps, loads
-from worker.redis_connection import call_redis
+from worker.redis_connection import call_redis, probe_write
 
 _MAX_REAPED = 100
 """Jobs that one call of ``reap`` looks at."""
@@ -165,7 +165,7 @@ class RedisJobStore(JobStore):
             call_redis(pipe.execute)
 
     def ping(self) -> None:
-        call_redis(self.client.ping)
+        call_redis(lambda: probe_write(self.client, self.prefix))
 
     def _run_claimed(self, text: str, claim: Claim, *arguments: str | bytes | int | float) -> bool:
         """Run a script that first checks the claim; return whether it was valid."""

@@ -119,4 +119,4 @@ class JobStore(ABC):
 
     @abstractmethod
     def ping(self) -> None:
-        """Raise StoreUnavailable when the store cannot be reached."""
+        """Raise StoreUnavailable when the store cannot be reached or accepts no writes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutdown
+from celery.worker.consumer import Consumer
+from celery.worker.state import maybe_shutdown
 
 from indexer.errors import BadSetting, StoreUnavailable
 from worker.jobs.celery_queue import TASK_NAME, announce_job, make_celery_app
@@ -49,6 +52,7 @@ def start_worker(config: WorkConfig, *, concurrency: int = 2, queues: tuple[Queu
 def make_worker_app(config: WorkConfig) -> Celery:
     """Return the Celery app with its task, and with a reaper that lives as long as the worker."""
     app = make_celery_app(config)
+    app.conf.worker_consumer = PatientConsumer
 
     @app.task(name=TASK_NAME)  # type: ignore[untyped-decorator]
     def run(id: str) -> None:
@@ -65,6 +69,25 @@ def make_worker_app(config: WorkConfig) -> Celery:
     if config.memory_bytes:
         _connect_signal(worker_process_init, lambda **_: limit_memory(config.memory_bytes))
     return app
+
+
+class PatientConsumer(Consumer):  # type: ignore[misc]
+    """A consumer that connects when Redis accepts writes, at first and after each failure.
+
+    Celery's own gives up after a number of attempts, and makes them without a pause if the server answers but refuses.
+    """
+
+    def connect(self) -> Any:
+        wait_for_redis(str(self.app.conf.broker_url), _pause_or_shut_down)
+        return super().connect()
+
+
+def _pause_or_shut_down(seconds: float) -> None:
+    """Sleep; raise what ends the worker if it was stopped meanwhile."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        maybe_shutdown()
+        time.sleep(0.2)
 
 
 def limit_memory(max_bytes: int) -> None:

@@ -295,7 +295,7 @@ class JobGateway:
     # Health
 
     def ping_store(self) -> None:
-        """Raise StoreUnavailable when the job store cannot be reached."""
+        """Raise StoreUnavailable when the job store cannot be reached or accepts no writes."""
         self.container.store.ping()
 
     def ping_engine(self) -> None:

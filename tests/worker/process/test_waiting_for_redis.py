@@ -83,7 +83,7 @@ def test_the_worker_command_starts_once_redis_is_there_and_stops_without_a_trace
             [*command, "--redis-url", f"redis://127.0.0.1:{port}/0"], cwd=ROOT, stdout=out, stderr=out
         )
     try:
-        wait_until(lambda: "cannot connect to Redis at" in log.read_text(), 120, log.read_text)
+        wait_until(lambda: "cannot use Redis at" in log.read_text(), 120, log.read_text)
         assert "celery@" not in log.read_text(), "Celery is not started before"
         store = start_valkey(port)
         wait_until(lambda: " ready." in log.read_text(), 120, log.read_text)
