@@ -170,7 +170,9 @@ class Settings(BaseSettings):
         "are always accepted; with API keys, an empty list accepts any name",
     )
     cors_origins: str = Field(
-        "", description="Origins whose pages may call the API from a browser, separated by spaces; * for all"
+        "",
+        description="Origins whose pages may call the API from a browser, separated by spaces; * for all, which needs "
+        "keys_file",
     )
     log_format: Literal["auto", "json", "text"] = Field(
         "auto", description="auto: text on a terminal, otherwise one JSON object per line"

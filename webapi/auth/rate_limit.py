@@ -26,6 +26,7 @@ local t = redis.call('TIME')
 local now = tonumber(t[1]) + tonumber(t[2]) / 1e6
 local every = 60 / tonumber(ARGV[1])
 local full = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
+full = math.min(full, now + 60)  -- it was later only before the server's clock was set back
 local wait = full + every - now - 60
 if wait > 1e-6 then return string.format('%.6f', wait) end
 full = full + every

@@ -50,6 +50,7 @@ def serve(settings: Settings, *, inline: bool = False, create: Callable[[], Flas
     ``create`` makes the app in each process, instead of one from the settings.
     """
     check_listen_host(settings)
+    check_cors_origins(settings)
     check_can_listen(settings.host, settings.port)
     if create is None and not inline:
         check_server_kind(settings.redis_url.get_secret_value())
@@ -101,6 +102,15 @@ def check_listen_host(settings: Settings) -> None:
         f"without API keys, the server listens on this machine only, not on {settings.host}",
         fix="create a key with phrasecom keys add NAME --keys-file FILE and set keys_file, or set host = 127.0.0.1",
     )
+
+
+def check_cors_origins(settings: Settings) -> None:
+    """Raise BadSetting for all origins without keys: any web page that is open on this machine could read and write."""
+    if "*" in settings.cors_origins.split() and not settings.keys_file:
+        raise BadSetting(
+            "cors_origins = * lets every web page use the API, and without API keys, nothing else protects it",
+            fix="list the origins of your own pages, or create a key with phrasecom keys add NAME and set keys_file",
+        )
 
 
 def _raise_open_files_limit() -> None:

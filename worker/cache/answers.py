@@ -27,10 +27,10 @@ class CachedAnswer:
         return cls(kind, answer, hashlib.blake2b(answer.body, digest_size=12).hexdigest())
 
     def is_fresh(self) -> bool:
-        return self.stored.expires_at > time.time()
+        return self.stored.expires_at > time.monotonic()
 
     def age_seconds(self) -> int:
-        return max(0, int(time.time() - self.stored.stored_at))
+        return max(0, int(time.monotonic() - self.stored.stored_at))
 
 
 class AnswerCache:

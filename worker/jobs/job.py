@@ -47,9 +47,9 @@ class StoredAnswer:
     index: str = ""
     """The index of those documents."""
     stored_at: float = 0.0
-    """Seconds since 1970 by the store's clock; set by the store."""
+    """By the monotonic clock of this process; set by the store."""
     expires_at: float = 0.0
-    """Seconds since 1970 by the store's clock; set by the store."""
+    """By the monotonic clock of this process; set by the store."""
     access_key: str = ""
     """The index and groups it was made for (``access.make_access_key``); set by the store."""
 

@@ -63,7 +63,7 @@ class MemoryJobStore(JobStore):
     def submit(self, new: NewJob) -> bool:
         with self._lock:
             self._remove_expired()
-            now = time.time()
+            now = time.monotonic()
             record = self._records.get(new.id)
             if record is not None:
                 state = record.job.state
@@ -132,7 +132,7 @@ class MemoryJobStore(JobStore):
                 return None
             record.token += 1
             record.job = replace(record.job, state="running", attempts=record.job.attempts + 1)
-            record.due_at, record.resends = time.time() + self.limits.lease_seconds, 0
+            record.due_at, record.resends = time.monotonic() + self.limits.lease_seconds, 0
             job = record.job
             return Claim(id, record.token, job.kind, record.payload, job.attempts, job.access_key, record.next_chunk)
 
@@ -141,7 +141,7 @@ class MemoryJobStore(JobStore):
             record = self._find_claimed(claim)
             if record is None or record.is_cancelled:
                 return False
-            record.due_at = time.time() + self.limits.lease_seconds
+            record.due_at = time.monotonic() + self.limits.lease_seconds
             return True
 
     def report_progress(self, claim: Claim, share: float, message: str) -> bool:
@@ -150,7 +150,7 @@ class MemoryJobStore(JobStore):
             if record is None or record.is_cancelled:
                 return False
             record.job = replace(record.job, progress=share, message=message)
-            record.due_at = time.time() + self.limits.lease_seconds
+            record.due_at = time.monotonic() + self.limits.lease_seconds
             return True
 
     def put_part(self, claim: Claim, name: str, body: bytes) -> bool:
@@ -188,7 +188,7 @@ class MemoryJobStore(JobStore):
                 return False
             attempts = record.job.attempts if next_chunk is None else 0
             record.job = replace(record.job, state="queued", attempts=attempts)
-            record.queued_at = time.time()
+            record.queued_at = time.monotonic()
             if next_chunk is not None:
                 if next_chunk > record.next_chunk:
                     record.moved_at = record.queued_at
@@ -200,7 +200,7 @@ class MemoryJobStore(JobStore):
     def reap(self) -> list[tuple[str, QueueName]]:
         to_announce: list[tuple[str, QueueName]] = []
         with self._lock:
-            now = time.time()
+            now = time.monotonic()
             for id, record in self._records.items():
                 if record.job.state not in OPEN_STATES or record.due_at > now:
                     continue
@@ -225,7 +225,7 @@ class MemoryJobStore(JobStore):
 
     def get_statistics(self) -> JobStatistics:
         with self._lock:
-            now = time.time()
+            now = time.monotonic()
             records = [record for record in self._records.values() if record.job.state in OPEN_STATES]
             open_jobs: Counter[tuple[str, str]] = Counter((record.job.queue, record.job.state) for record in records)
             oldest: dict[str, float] = {}
@@ -258,7 +258,7 @@ class MemoryJobStore(JobStore):
         return record is not None
 
     def _close_record(self, record: _Record, state: str, failure: Failure | None = None) -> None:
-        now = time.time()
+        now = time.monotonic()
         record.job = replace(record.job, state=state, failure=failure)  # type: ignore[arg-type]
         self._ended[state, failure.code if failure else ""] += 1
         record.forget_at = now + self.limits.tombstone_ttl
@@ -266,7 +266,7 @@ class MemoryJobStore(JobStore):
             record.retry_at = now + self.limits.failure_ttl
 
     def _store_answer(self, record: _Record, answer: StoredAnswer) -> None:
-        now = time.time()
+        now = time.monotonic()
         record.job = replace(record.job, state="done", progress=1.0)
         self._ended["done", ""] += 1
         record.forget_at = now + self.limits.answer_ttl + self.limits.tombstone_ttl
@@ -287,13 +287,13 @@ class MemoryJobStore(JobStore):
         if record is None or record.job.state != "done":
             return record.job if record else None
         answer = self._answers.get(id)
-        if answer is None or answer.expires_at <= time.time():
+        if answer is None or answer.expires_at <= time.monotonic():
             return replace(record.job, state="expired")
         self._answers.move_to_end(id)
         return replace(record.job, answer=replace(answer, access_key=record.job.access_key))
 
     def _remove_expired(self) -> None:
-        now = time.time()
+        now = time.monotonic()
         if now < self._last_sweep + 1.0:
             return
         self._last_sweep = now

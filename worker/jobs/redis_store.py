@@ -7,6 +7,7 @@ bytes of stored answers. Each of these has to be decided and written in one step
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,7 +59,7 @@ class RedisJobStore(JobStore):
         outcome = self._run_script(
             redis_scripts.SUBMIT, new.id, new.kind, new.payload, new.queue, new.caller, new.access_key,
             limits.resend_seconds, limits.answer_ttl + limits.tombstone_ttl,
-            limits.max_open_jobs, limits.max_jobs_per_caller,
+            limits.max_open_jobs, limits.max_jobs_per_caller, limits.failure_ttl,
         )  # fmt: skip
         if outcome == -1:
             raise queue_full_error()
@@ -218,9 +219,9 @@ def _parse_job(id: str, fields: Mapping[str, bytes | None], answer: StoredAnswer
     )
 
 
-def _parse_answer(fields: list[bytes]) -> StoredAnswer:
-    body, acls, stored_at, expires_at = fields
+def _parse_answer(fields: tuple[bytes, bytes, bytes, int]) -> StoredAnswer:
+    body, acls, age_seconds, milliseconds_left = fields
     index, acl_by_id = loads(acls)
-    return StoredAnswer(
-        body, {id: tuple(acl) for id, acl in acl_by_id.items()}, index, float(stored_at), float(expires_at)
-    )
+    now = time.monotonic()
+    stored_at, expires_at = now - float(age_seconds), now + milliseconds_left / 1000
+    return StoredAnswer(body, {id: tuple(acl) for id, acl in acl_by_id.items()}, index, stored_at, expires_at)

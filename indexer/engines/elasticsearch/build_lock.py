@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elasticsearch import NotFoundError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 BUILD_LEASE_SECONDS = 120.0
-"""Seconds after its last heartbeat that a builder counts as dead; clocks must differ by less than that."""
+"""Seconds after its last heartbeat that a builder is doubted; after half as many more it counts as dead."""
 _WRITE_BLOCK = "index.blocks.write"
 
 
@@ -97,11 +97,28 @@ def _lift_stale_block(engine: ElasticsearchEngine, index: str) -> None:
     leftovers = engine.list_concrete_indexes(index, in_use=False)
     for name in leftovers:
         mapping = client.options(ignore_status=404).indices.get_mapping(index=name).body.get(name, {})
-        if mapping.get("mappings", {}).get("_meta", {}).get("alive_until", 0.0) > time.time():
+        meta = mapping.get("mappings", {}).get("_meta", {})
+        if "alive_until" in meta and not _is_builder_dead(engine, name, meta):
             raise IndexBusy(f"index {index!r} is being rebuilt", fix="try again when the rebuild is done")
     if leftovers:
         client.indices.delete(index=leftovers, ignore_unavailable=True)
     _remove_write_block(client, [engine.documents_alias(index)])
+
+
+def _is_builder_dead(engine: ElasticsearchEngine, model_index: str, heartbeat: Mapping[str, Any]) -> bool:
+    """Return whether a builder is dead, by its last heartbeat.
+
+    The clocks of machines differ, and may be set. A heartbeat that seems too old, or to come from the future, is
+    therefore doubted first: the time of the doubt is written beside it, and a living builder's next heartbeat erases
+    it. A doubt that outlasts two heartbeats is justified.
+    """
+    now, lease, doubted_at = time.time(), engine.build_lease, heartbeat.get("doubted_at")
+    if doubted_at is not None and doubted_at <= now:
+        return bool(now - doubted_at > lease / 2)
+    if doubted_at is not None or not 0 < heartbeat["alive_until"] - now <= lease:
+        client = engine.connection.client.options(ignore_status=404)
+        client.indices.put_mapping(index=model_index, meta={**heartbeat, "doubted_at": now})
+    return False
 
 
 def _fetch_write_blocks(client: Any, names: Sequence[str]) -> list[bool]:

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from types import SimpleNamespace
 from typing import TypeVar
 
 import pytest
@@ -17,11 +18,14 @@ import pytest
 from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from indexer.engines.elasticsearch import build_lock
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.errors import IndexBusy
 from indexer.indexing.build import build_index
 from indexer.indexing.update import add_documents, delete_documents, refresh_index
 from tests.support import index_processes
 from tests.support.engines import make_prefix, open_elasticsearch
+from tests.support.polling import wait_until
 
 MAX_SECONDS = 60
 """For anything that waits; a test fails then instead of hanging."""
@@ -150,6 +154,56 @@ def test_a_builder_without_heartbeat_loses_its_lock_and_cannot_commit(elasticsea
             build.commit(reader.model, reader.info)
         build.abort()
         assert "d12" in list_ids(engine)
+
+
+@pytest.mark.parametrize("jump_seconds", [3600.0, -3600.0])
+def test_a_living_builder_keeps_its_lock_when_the_clock_is_set(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, jump_seconds: float
+) -> None:
+    """The clock of the writer is set; that of the builder, as on another machine, is not."""
+    with open_elasticsearch(elasticsearch_url, build_lease=4.0) as engine:
+        build_index(make_documents(0, 12), engine, "papers", processes=1)
+        reader, build = engine.open_reader("papers"), engine.start_build("papers")
+        model_index = build._model_index  # type: ignore[attr-defined]
+        set_clock(monkeypatch, jump_seconds)
+        doubts: set[float] = set()
+
+        def is_doubted_again() -> bool:
+            with pytest.raises(IndexBusy):
+                add_documents(make_documents(12, 13), engine, "papers")
+            doubts.add(fetch_heartbeat(engine, model_index).get("doubted_at", 0.0))
+            return len(doubts) > 2  # each was erased by a heartbeat
+
+        wait_until(is_doubted_again, MAX_SECONDS)
+        build.commit(reader.model, reader.info)
+        assert add_documents(make_documents(12, 13), engine, "papers") == 1
+
+
+@pytest.mark.parametrize("jump_seconds", [3600.0, -3600.0])
+def test_a_dead_builder_loses_its_lock_when_the_clock_is_set(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, jump_seconds: float
+) -> None:
+    with open_elasticsearch(elasticsearch_url, build_lease=2.0) as engine:
+        build_index(make_documents(0, 12), engine, "papers", processes=1)
+        build = engine.start_build("papers")
+        build._lock.stop_heartbeat()  # type: ignore[attr-defined]  # as if its process had stopped
+        set_clock(monkeypatch, jump_seconds)
+        assert retry_while_busy(lambda: add_documents(make_documents(12, 13), engine, "papers")) == 1
+        build.abort()
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, jump_seconds: float) -> None:
+    """Set the clock by which writers judge a heartbeat; heartbeats are written by the right clock."""
+    read_clock = time.time
+    writers_clock = SimpleNamespace(time=lambda: read_clock() + jump_seconds)
+    monkeypatch.setattr(build_lock, "time", writers_clock)
+    monkeypatch.setattr(build_lock, "make_heartbeat", lambda lease: {"alive_until": read_clock() + lease})
+
+
+def fetch_heartbeat(engine: ElasticsearchEngine, model_index: str) -> dict[str, float]:
+    mapping = engine.connection.client.indices.get_mapping(index=model_index).body[model_index]
+    heartbeat: dict[str, float] = mapping["mappings"]["_meta"]
+    return heartbeat
 
 
 def test_a_killed_builder_does_not_lock_the_index(elasticsearch_url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.support.polling import wait_until
 from tests.support.web_servers import RunningServer, StartServer
 from webapi.app import create_app
 from webapi.client import Client
-from webapi.server.gunicorn_app import check_listen_host
+from webapi.server.gunicorn_app import check_cors_origins, check_listen_host, serve
 from worker.jobs.config import WorkConfig
 
 
@@ -27,6 +28,13 @@ def test_without_keys_this_machine_may_connect(host: str) -> None:
 def test_without_keys_no_other_machine_may(host: str) -> None:
     with pytest.raises(BadSetting, match="this machine only"):
         check_listen_host(load_settings(host=host))
+
+
+def test_without_keys_not_every_web_page_may_use_the_api(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="cors_origins"):
+        serve(load_settings(cors_origins="https://why.example *"), inline=True)
+    check_cors_origins(load_settings(cors_origins="https://why.example"))
+    check_cors_origins(load_settings(cors_origins="*", keys_file=str(tmp_path / "keys.toml")))
 
 
 def test_keys_are_never_silently_ignored() -> None:

@@ -1,5 +1,5 @@
 -- ARGV: id, kind, payload, queue, caller, access key, seconds to the next announcement, seconds the job is remembered,
---       max open jobs, max open jobs of this caller (0: no limit)
+--       max open jobs, max open jobs of this caller (0: no limit), seconds a failure stands
 -- Returns 1: entered, 0: known or under way, -1: the queue is full, -2: the caller has too many open jobs.
 local mine = prefix .. 'mine:' .. ARGV[5]
 local most = tonumber(ARGV[10])
@@ -25,7 +25,8 @@ if state == 'queued' or state == 'running' then
   return 0
 end
 if state == 'done' and redis.call('EXISTS', answer) == 1 then return 0 end
-if state == 'failed' and tonumber(found[2] or 0) > now then return 0 end
+local standing = tonumber(found[2] or 0) - now
+if state == 'failed' and standing > 0 and standing <= tonumber(ARGV[11]) then return 0 end
 if redis.call('ZCARD', due) >= tonumber(ARGV[9]) then return -1 end
 if full() then return -2 end
 local token = redis.call('HINCRBY', job, 'token', 1)
