@@ -50,7 +50,7 @@ class QueueCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(
-            "phrasecom_up", "Whether a component is reachable: store, worker, engine", labels=["part"]
+            "phrasecom_up", "Whether a component is usable: store, worker, engine", labels=["part"]
         )
         statistics = _get_statistics(self._gateway)
         up.add_metric(["store"], float(_is_store_usable(self._gateway)))

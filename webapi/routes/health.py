@@ -17,13 +17,13 @@ blueprint = Blueprint("health", __name__)
 
 @blueprint.get("/healthz", endpoint="alive")
 def report_alive() -> Response:
-    """Answer, which shows that the process is alive."""
+    """Answer, which shows that the process is alive and has a free thread."""
     return Response(b'{"status":"ok"}', mimetype="application/json")
 
 
 @blueprint.get("/readyz", endpoint="ready")
 def check_ready() -> Response:
-    """Check the store and the engine; 503 names the one that cannot be reached."""
+    """Write to the store and ping the engine; 503 names the one that fails."""
     gateway = get_context().gateway
     checks: dict[str, str] = {}
     for name, ping in (("store", gateway.ping_store), ("engine", gateway.ping_engine)):

@@ -39,6 +39,7 @@ def _lose_primary(client: redis.Redis) -> None:
 
 def _fail_to_save(client: redis.Redis) -> None:
     """Put a folder where the server wants to write its file."""
+    _find_dump(client).unlink(missing_ok=True)
     _find_dump(client).mkdir()
     client.config_set("save", "3600 1")
     client.bgsave()
