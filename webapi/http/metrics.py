@@ -49,9 +49,7 @@ class QueueCollector(Collector):
         self._caller = caller
 
     def collect(self) -> Iterator[Metric]:
-        up = GaugeMetricFamily(
-            "phrasecom_up", "Whether a component is usable: store, worker, engine", labels=["part"]
-        )
+        up = GaugeMetricFamily("phrasecom_up", "Whether a component is usable: store, worker, engine", labels=["part"])
         statistics = _get_statistics(self._gateway)
         up.add_metric(["store"], float(_is_store_usable(self._gateway)))
         if statistics is not None:

@@ -1,22 +1,22 @@
 -- ARGV: '', max lost workers, seconds to the next announcement, tombstone seconds, seconds the failure stands, failure,
 --       max jobs, code of the failure
 -- Returns id, queue, id, queue, ... of the jobs to announce again.
--- If the server's clock was set back, what was due before that is due as much earlier, and cached versions and acls,
--- which would live as much longer, are forgotten.
+-- If the server's clock was set back, what was stored before that is due, and expires, as much earlier.
 local clock = prefix .. 'clock'
 local before = tonumber(redis.call('GET', clock) or 0)
 if before - now > tonumber(ARGV[3]) then
   for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, before, '+inf')) do
     redis.call('ZINCRBY', due, now - before, which)
   end
-  for _, kind in ipairs({'acl:', 'doc:', 'epoch:'}) do
-    local cursor = '0'
-    repeat
-      local page = redis.call('SCAN', cursor, 'MATCH', prefix .. kind .. '*', 'COUNT', 1000)
-      cursor = page[1]
-      for _, key in ipairs(page[2]) do redis.call('DEL', key) end
-    until cursor == '0'
-  end
+  local cursor = '0'
+  repeat
+    local page = redis.call('SCAN', cursor, 'MATCH', prefix .. '*', 'COUNT', 1000)
+    cursor = page[1]
+    for _, key in ipairs(page[2]) do
+      local left = redis.call('PTTL', key) - math.floor((before - now) * 1000)
+      if left > 0 then redis.call('PEXPIRE', key, left) end
+    end
+  until cursor == '0'
 end
 redis.call('SET', clock, now)
 local again = {}
