@@ -6,8 +6,7 @@ for _, which in ipairs(redis.call('ZRANGE', due, 0, tonumber(ARGV[2]) - 1)) do
   local found = redis.call('HMGET', prefix .. 'job:' .. which, 'queue', 'state', 'queued_at', 'moved_at')
   if found[1] and found[2] then
     local queued, moved = tonumber(found[3] or now), tonumber(found[4] or now)
-    local waited, stalled = math.max(0, now - queued), math.max(0, now - moved)
-    table.insert(open, {found[1], found[2], string.format('%.3f', waited), string.format('%.3f', stalled)})
+    table.insert(open, {found[1], found[2], string.format('%.3f', now - queued), string.format('%.3f', now - moved)})
   end
 end
 return {open, redis.call('HGETALL', prefix .. 'ended'), redis.call('EXISTS', prefix .. 'reaper'),
