@@ -15,6 +15,8 @@ DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
 FACET_PREFIX = "facets."
 NO_TEXT = "no text"
 """Why a record without a text field is rejected."""
+MAX_NESTING = 100
+"""Objects and lists within each other in a record; encoders of JSON have limits of their own."""
 
 
 class BadRecord(Exception):
@@ -93,6 +95,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
         extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
     )
     _check_encoding_and_size(document, max_bytes)
+    _check_nesting(document.extra)
     return document
 
 
@@ -169,3 +172,14 @@ def _check_encoding_and_size(document: Document, max_bytes: int) -> None:
         raise BadRecord("it is not valid UTF-8") from None
     if size > max_bytes:
         raise BadRecord(f"it has {size:,} bytes, more than max_document_bytes ({max_bytes:,})")
+
+
+def _check_nesting(value: Any) -> None:
+    """Raise BadRecord if a value has more than ``MAX_NESTING`` objects and lists within each other."""
+    level = [value]
+    for _ in range(MAX_NESTING):
+        containers = [one for one in level if isinstance(one, Mapping | list)]
+        if not containers:
+            return
+        level = [item for one in containers for item in (one.values() if isinstance(one, Mapping) else one)]
+    raise BadRecord(f"its fields are nested more than {MAX_NESTING} levels deep")

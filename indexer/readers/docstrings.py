@@ -150,11 +150,11 @@ _DIRECTIVE = re.compile(r"^[ \t]*(?:\.\. [\w:-]+::|!!! |\?\?\? ).*$", re.MULTILI
 _OPTION = re.compile(r"^[ \t]*:[\w-]+:.*$|^[ \t]*\.\. _.*$|^[ \t]*:(param|type|rtype|raises?|returns?)\b[^:\n]*:", re.M)
 _PARAMETER = re.compile(r"^[ \t]*[*\w][\w, *.]* : .*$", re.MULTILINE)
 _REFERENCE = re.compile(r":(?:ref|doc|term|cite|numref):`[^`<]*`|(?<![\w`])\w+_(?=[\s,.)])")
-_ROLE = re.compile(r":[\w:]+:`~?([^`<]+?)(?: <[^`>]*>)?`")
-_RULE = re.compile(r"^[ \t]*[-=~^*+#|]{3,}[-=~^*+#| ]*$", re.MULTILINE)
-_LINK = re.compile(r"\[([^\]\n]+)\](?:\[[^\]\n]*\]|\([^)\n]*\))")
+_ROLE = re.compile(r"(?<![\w:]):[\w:]+:`~?([^`<]+?)(?: <[^`>]*>)?`")
+_RULE = re.compile(r"^[ \t]*[-=~^*+#|]{3}[-=~^*+#| ]*$", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]\n]+)\](?:\[[^\[\]\n]*\]|\([^()\n]*\))")
 _TARGET = re.compile(r"`([^`<\n]+?) ?<[^`>]*>`_{0,2}")
-_TAG = re.compile(r"</?(?:p|ul|ol|li|code|a|em|strong|pre|br|h\d|table|t[dhr]|div|span)\b[^>\n]*>")
+_TAG = re.compile(r"</?(?:p|ul|ol|li|code|a|em|strong|pre|br|h\d|table|t[dhr]|div|span)\b[^<>\n]*>")
 _NOISE = re.compile(r"<?\bhttps?://[^\s>]+>?_{0,2}|^[ \t]*_+$|\[\d+\]_|%\(\w+\)s|`+|\*{1,2}(?=\w)|(?<=\w)\*{1,2}", re.M)
 
 

@@ -1,9 +1,14 @@
-"""Title and text of HTML, Markdown and plain text pages, without their markup."""
+"""Title and text of HTML, Markdown and plain text pages, without their markup.
+
+Anybody may have written a page, so reading one takes time in proportion to its length, whatever is in it: repetitions
+end where the next one may begin, and what is never closed is read once (``html.parser`` reads it again for every tag).
+"""
 
 from __future__ import annotations
 
+import html
 import re
-from html.parser import HTMLParser
+from collections.abc import Iterator
 
 MAX_TITLE_CHARACTERS = 120
 _HIDDEN_ELEMENTS = frozenset({"script", "style", "noscript", "template", "svg", "head"})
@@ -11,63 +16,105 @@ _BLOCK_ELEMENTS = frozenset(
     "address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
     "header hr li main nav ol option p pre section table td th tr ul".split()
 )
-
-
-class _HtmlTextParser(HTMLParser):
-    """Collects the title and the visible text of a page; a block element starts a paragraph."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title: list[str] = []
-        self.body: list[str] = []
-        self._hidden: list[str] = []
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "title" and not self.title:
-            self._in_title = True
-        elif tag == "body":
-            self._hidden.clear()  # a head that was never closed ends here
-        elif tag in _HIDDEN_ELEMENTS:
-            self._hidden.append(tag)
-        elif tag in _BLOCK_ELEMENTS:
-            self.body.append("\n\n" if tag != "br" else "\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-        elif tag in self._hidden:
-            while self._hidden.pop() != tag:
-                pass
-        elif tag in _BLOCK_ELEMENTS:
-            self.body.append("\n\n")
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title.append(data)
-        elif not self._hidden:
-            self.body.append(data)
+_MARKUP = re.compile(
+    r"""
+    <!--(?:-?>|.*?(?:--!?>|\Z))                                              # a comment
+    |<(?P<tag>/?[a-z][^\s/>]*+)                                              # a tag with its attributes,
+     (?:[^=>]++|=\s*+(?:"[^"]*+"?+|'[^']*+'?+|[^\s"'>][^\s>]*+)?+)*(?:>|\Z)  # quoted or not
+    |<[!?/][^>]*+(?:>|\Z)                                                    # a declaration, or a tag of no letters
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+"""Markup of HTML as browsers read it; what is never closed lasts until the end of the page."""
+_RAW_TEXT_ENDS = {
+    tag: re.compile(rf"</{tag}(?=[\s/>])", re.IGNORECASE) for tag in ("script", "style", "textarea", "title")
+}
+"""Ends of elements that contain no tags."""
+_LONG_REFERENCE = re.compile(r"&#[0-9]{8,};?")
+"""A number of no character, which ``html.unescape`` may refuse to parse."""
 
 
 def parse_html(page: str) -> tuple[str, str]:
     """Return (title, text) of an HTML page; a block ends a paragraph, scripts and styles are dropped."""
-    parser = _HtmlTextParser()
-    parser.feed(page)
-    parser.close()
-    return " ".join("".join(parser.title).split()), _collapse_whitespace("".join(parser.body))
+    title: str | None = None
+    body: list[str] = []
+    hidden, depth = "", 0  # the hidden element that is open, and how many of its name within each other
+    for tag, text in _split_at_tags(page):
+        if tag == "title" and title is None:
+            title, text = text, ""
+        elif tag == "body":
+            depth = 0  # a head that was never closed ends here
+        elif tag in _HIDDEN_ELEMENTS and (not depth or tag == hidden):
+            hidden, depth = tag, depth + 1
+        elif depth and tag == f"/{hidden}":
+            depth -= 1
+        elif tag.removeprefix("/") in _BLOCK_ELEMENTS:
+            body.append("\n\n" if tag != "br" else "\n")
+        if not depth:
+            body.append(text)
+    return " ".join(_decode_references(title or "").split()), _collapse_whitespace(_decode_references("".join(body)))
+
+
+def _split_at_tags(page: str) -> Iterator[tuple[str, str]]:
+    """Yield each tag in small letters (``p``, ``/p``; empty for a comment) with the text after it."""
+    tag, position = "", 0
+    while True:
+        raw_text_end = _RAW_TEXT_ENDS.get(tag)
+        match = (raw_text_end or _MARKUP).search(page, position)
+        yield tag, page[position : match.start() if match else None]
+        if match is None:
+            return
+        tag = "" if raw_text_end else (match["tag"] or "").lower()
+        position = match.start() if raw_text_end else match.end()
+
+
+def _decode_references(text: str) -> str:
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", text)) if "&" in text else text
+
+
+_FENCE = re.compile(r"(```|~~~)(?:[`~]*+\s*+(\Z))?")
+"""The start of a code block; the second group is there if the line can also end one."""
+_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*\)")
+_HEADING = re.compile(r"^#{1,6}[ \t]++(.+)$", re.MULTILINE)
+_STRONG_TEXT = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1)[^\n])+)(?<=\S)\1")
 
 
 def parse_markdown(page: str) -> tuple[str, str]:
     """Return (title, text) of a Markdown page: the first heading, and the prose without code and link targets."""
     page = page.replace("\r\n", "\n")
     page = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.DOTALL)
-    page = re.sub(r"^(```|~~~).*?^\1[`~]*\s*$", "", page, flags=re.DOTALL | re.MULTILINE)
-    page = re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
-    page = re.sub(r"!?\[([^\]\n]*)\]\([^)\n]*\)", r"\1", page)
-    heading = re.search(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", page, flags=re.MULTILINE)
-    page = re.sub(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", r"\n\1\n", page, flags=re.MULTILINE)
-    page = re.sub(r"(\*\*|__|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", page)
-    return (heading.group(1).strip() if heading else ""), _collapse_whitespace(page)
+    page = "\n".join(_drop_code_blocks(page.split("\n")))
+    *parts, rest = page.split("-->")
+    page = "".join([part.partition("<!--")[0] if "<!--" in part else f"{part}-->" for part in parts]) + rest
+    for _ in range(2):  # an image may be the text of a link
+        page = _LINK.sub(r"\1", page)
+    page = _STRONG_TEXT.sub(r"\2", page.replace("`", ""))
+    heading = _HEADING.search(page)
+    page = _HEADING.sub(lambda match: f"\n{_strip_heading(match[1])}\n", page)
+    return (_strip_heading(heading[1]) if heading else ""), _collapse_whitespace(page)
+
+
+def _drop_code_blocks(lines: list[str]) -> list[str]:
+    """Return the lines outside code blocks; a block that is never closed is none."""
+    fences = [_FENCE.match(line) for line in lines]
+    last_end = {fence[1]: i for i, fence in enumerate(fences) if fence and fence[2] is not None}
+    kept, opened = [], ""
+    for i, fence in enumerate(fences):
+        if opened:
+            if fence and fence[1] == opened and fence[2] is not None:
+                opened = ""
+        elif fence and last_end.get(fence[1], 0) > i:
+            opened = fence[1]
+        else:
+            kept.append(lines[i])
+    return kept
+
+
+def _strip_heading(heading: str) -> str:
+    """Return a heading without the number signs that may close it; those of "C#" stay."""
+    text = heading.strip()
+    opening = text.rstrip("#")
+    return opening.rstrip() if opening[-1:].isspace() else text
 
 
 def _collapse_whitespace(text: str) -> str:

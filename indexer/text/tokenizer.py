@@ -52,10 +52,13 @@ _IDEOGRAPHS = "々\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\uf
 _JOINERS = "\u00ad\u200c\u200d" + _list_combining_marks(0x300, 0x1000)
 _TAIL = r"(?:\.(?<=\.[A-Za-z]\.)(?!\w)|\+\+|#(?!\w))?"
 """Endings that belong to the word: the last dot of U.S., C++, C#."""
+_MAX_PART_LETTERS, _MAX_PARTS = 255, 16
+"""A longer word is split: it is data (base64), and comparing two spellings takes time by the square of their length."""
 
 
 def _compile_word_pattern(letter: str, apostrophes: str, alone: str = "") -> re.Pattern[str]:
-    return re.compile(rf"({letter}+(?:[{apostrophes}.]{letter}+)*{_TAIL}{alone})")
+    part = f"{letter}{{1,{_MAX_PART_LETTERS}}}"
+    return re.compile(rf"({part}(?:[{apostrophes}.]{part}){{0,{_MAX_PARTS - 1}}}{_TAIL}{alone})")
 
 
 # Equivalent on the texts they are used for; most fields need only the first, which is the fastest.

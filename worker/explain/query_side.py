@@ -14,6 +14,8 @@ _MAX_PHRASE_WORDS = 5
 """Words of the longest phrase."""
 _MAX_SPANS = 3
 """Spans kept for each phrase."""
+MAX_QUERY_PHRASES = 500
+"""Phrases that take part: an answer compares every two of them. A query of more is a text, or an attack."""
 
 
 def add_every_phrase(
@@ -21,7 +23,8 @@ def add_every_phrase(
 ) -> AnalysedDocument:
     """Return the query with every phrase of the model that occurs in it, nested ones and single words included.
 
-    The salience of each is its BM25 weight relative to the largest. ``allowed``: the only phrases to add; None for all.
+    The salience of each is its BM25 weight relative to the largest. Of a long query the heaviest
+    ``MAX_QUERY_PHRASES`` take part. ``allowed``: the only phrases to add; None for all.
     """
     known_phrases = model.phrase_ids if allowed is None else allowed
     occurrences: dict[str, list[tuple[int, int]]] = {}
@@ -47,6 +50,6 @@ def add_every_phrase(
         )
         for phrase, weight, ranges in sorted(
             zip(phrases, weights, occurrences.values(), strict=True), key=lambda row: (-row[1], row[0])
-        )
+        )[:MAX_QUERY_PHRASES]
     ]
     return replace(query, phrases=phrases, weights=tuple(weights), salient=tuple(salient), degree=float(sum(weights)))

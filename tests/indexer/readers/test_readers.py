@@ -113,6 +113,8 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
         (b'{"id": "x", "text": "fine", "date": "soon"}', "date"),
         (b'{"id": "x", "text": "fine", "acl": {"a": 1}}', "acl"),
         (b'{"id": "x", "text": "fine", "facets": [1]}', "facets"),
+        (b'{"id": "x", "text": "fine", "deep": ' + b"[" * 300 + b"]" * 300 + b"}", "nested more than 100 levels"),
+        (b'{"id": "x", "text": "fine", "deep": ' + b"[" * 90 + b"]" * 90 + b"}", ""),
         (b'{"id": "first", "text": "again"}', "is a duplicate"),
         (b'{"id": "' + b"i" * 600 + b'", "text": "fine"}', "longer than 512"),
         (b'{"id": "x", "text": "' + b"long " * 3000 + b'"}', "max_document_bytes"),
@@ -258,6 +260,50 @@ def test_html_blocks_end_paragraphs_and_hidden_parts_are_dropped() -> None:
     assert title == "A & B"
     assert text.split() == ["One", "two", "three"]
     assert "\n" in text
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>a</p><p>b", "a\n\nb"),
+        ("a < b and <b>c</b>d", "a < b and cd"),
+        ("""<a title="x > y" href='>'>in</a> <p don't>out""", "in\n\nout"),
+        ('<p title=a"b>in', "in"),
+        ("a<!-- b > c -- d -->e<!-->f<!--g", "aef"),
+        ("a<!DOCTYPE x>b<?php y ?>c</ z>d<![CDATA[e]]>f", "abcdf"),
+        ("a<ScRiPt>if (x</b>y) { '</scriptx>' }</sCrIpT >b<style>c", "ab"),
+        ("a<svg>b<svg>c</svg>d</svg>e<svg>f</head>g", "ae"),
+        ("<head><svg>a</head>b<template>c<body>d", "bd"),
+        ("x<textarea><p>y</textarea>z", "x<p>yz"),
+        ("x &lt;p&gt; &amp &#65; &#x42; &nosuch; &#" + "1" * 5000 + ";", "x <p> & A B &nosuch; \ufffd"),
+        ("a <b never closed > b <c d='", "a b"),
+    ],
+)
+def test_html_is_read_as_browsers_do(page: str, text: str) -> None:
+    assert parse_html(page) == ("", text)
+
+
+def test_the_first_title_of_a_page_contains_no_tags() -> None:
+    page = "<head><title>A <b> &lt;C&gt;</title></head><body>d<svg><title>e</title></svg>f"
+    assert parse_html(page) == ("A <b> <C>", "df")
+
+
+def test_markdown_links_code_and_comments_are_read_once_closed() -> None:
+    page = """# About C#
+[![build](a.png)](b.html) [wiki](https://x.example/a_(b)) [open](never
+<!-- hidden --> a --> b <!-- left
+`code` ``more`` **strong *and* more** **left open
+```python
+dropped
+```
+~~~
+kept: it is never closed"""
+    title, text = parse_markdown(page)
+    assert title == "About C#"
+    assert text.splitlines() == [
+        *("About C#", "", "build wiki [open](never", "a --> b <!-- left"),
+        *("code more strong *and* more **left open", "~~~", "kept: it is never closed"),
+    ]
 
 
 def test_markdown_loses_its_marks_but_not_its_words() -> None:
