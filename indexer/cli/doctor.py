@@ -20,6 +20,7 @@ from indexer.cli.output import print_json, replace_control_characters
 from indexer.engines.factory import is_server_url, strip_credentials
 from indexer.errors import BadSetting, PhraseComError, describe_root_cause
 from indexer.logging_setup import redact
+from indexer.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from indexer.engines.base import Engine
@@ -57,7 +58,8 @@ def doctor_command(as_json: bool, **options: str | None) -> int:
     """Check the installation and say how to fix what does not work.
 
     FAIL marks something that is configured and does not work; note marks something that is missing but not needed
-    yet. The exit status is 1 if anything fails.
+    yet. The exit status is 1 if anything fails. The files of embedded indexes are compared with their checksums, which
+    takes about a second per gigabyte.
     """
     findings = list(run_checks(options))
     is_good = all(finding.is_good for finding in findings)
@@ -149,14 +151,25 @@ def _check_indexes(engine: Engine) -> Iterator[Finding]:
     if not names:
         fix = add_engine_option("build one with: phrasecom index PATH --index NAME")
         yield Finding("indexes", "note", "none yet", fix)
-    findings = {name: _run_check(f"index {name}", partial(_describe_index, engine, name)) for name in names}
+    unchecked: list[str] = []
+    with progress_bar() as progress:
+        findings = {
+            name: _run_check(f"index {name}", partial(_describe_index, engine, name, progress, unchecked))
+            for name in names
+        }
     readable = [f"{name} ({finding.detail})" for name, finding in findings.items() if finding.is_good]
     if readable:
         yield Finding("indexes", "ok", ", ".join(readable))
     yield from (finding for finding in findings.values() if not finding.is_good)
+    for name in unchecked:
+        fix = add_engine_option(f"make them with: phrasecom refresh --index {name}")
+        yield Finding(f"checksums of {name}", "note", "no checksums: damaged files may go unnoticed", fix)
 
 
-def _describe_index(engine: Engine, index: str) -> str:
+def _describe_index(engine: Engine, index: str, progress: Progress, unchecked: list[str]) -> str:
+    """Return the size of an index; add its name to ``unchecked`` if its files have no checksums."""
+    if not engine.check_files(index, progress):
+        unchecked.append(index)
     info = engine.open_reader(index).info
     return f"{info.documents:,} documents, {info.phrases:,} phrases"
 

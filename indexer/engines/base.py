@@ -29,6 +29,7 @@ from indexer.engines.search_types import (
 )
 from indexer.engines.write_order import ClaimCheck, WriteResult, skip_check
 from indexer.model.phrase_model import PhraseModel
+from indexer.progress import Progress, no_progress
 
 
 class Build(ABC):
@@ -222,6 +223,13 @@ class Engine(ABC):
     @abstractmethod
     def get_info(self, index: str) -> IndexInfo:
         """Return ``open_reader(index).info`` without loading the phrase model."""
+
+    def check_files(self, index: str, progress: Progress = no_progress) -> bool:
+        """Compare the files of an index with their checksums; return whether they have any.
+
+        A server checks its files itself. Raise CorruptIndex if a file differs.
+        """
+        return True
 
     def attached_source(self, info: IndexInfo) -> AttachedSource | None:
         """Return the index this one was attached to; None if there is none or this engine cannot search it."""

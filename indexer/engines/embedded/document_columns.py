@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded.forward_index import ForwardIndex
-from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.engines.embedded.open_epoch import OpenEpoch, report_damage
 from indexer.engines.lazy_documents import DocumentColumns, EncodedLines, LazyDocument, PhraseWeights, Positions
-from indexer.model.phrase_model import PhraseModel
 
 TOKEN_BLOCK_DOCUMENTS = 256
 """Documents whose tokens are joined at once."""
@@ -27,16 +26,20 @@ class EmbeddedColumns(DocumentColumns):
     """Some documents of an epoch; a document's position is its index in ``ids``."""
 
     def __init__(
-        self, forward_index: ForwardIndex, graph: PhraseGraph, model: PhraseModel,
-        find_row: Callable[[str], int | None], ids: Sequence[str], numbers: NDArray[np.int64],
+        self,
+        epoch: OpenEpoch,
+        forward_index: ForwardIndex,
+        ids: Sequence[str],
+        numbers: NDArray[np.int64],
         read_documents: ReadDocuments,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """``numbers``: document numbers of ``ids`` in the graph, shape (documents,)."""
-        self._forward_index, self._graph, self._model, self._find_row = forward_index, graph, model, find_row
+        self._epoch, self._forward_index, self._graph, self._model = epoch, forward_index, epoch.graph, epoch.model
         self._ids, self._numbers, self._read_documents = ids, numbers, read_documents
         self._documents: dict[str, AnalysedDocument] = {}
         self._token_blocks: dict[int, list[str]] = {}
 
+    @report_damage
     def build_documents(self) -> list[AnalysedDocument]:
         """Return a LazyDocument for each id, in order."""
         graph, numbers = self._graph, self._numbers
@@ -48,21 +51,26 @@ class EmbeddedColumns(DocumentColumns):
             for position, (id, acl_number, degree, version) in enumerate(columns)
         ]
 
+    @report_damage
     def get_lines(self, positions: Positions) -> EncodedLines:
         return self._forward_index.get_lines(self._numbers[positions])
 
+    @report_damage
     def get_edges(self, positions: Positions) -> PhraseWeights:
         return self._forward_index.get_edges(self._numbers[positions])
 
+    @report_damage
     def get_salience(self, positions: Positions) -> PhraseWeights:
         return self._forward_index.get_salience(self._numbers[positions])
 
     def find_row(self, phrase: str) -> int | None:
-        return self._find_row(phrase)
+        return self._epoch.find_phrase_row(phrase)
 
+    @report_damage
     def get_phrase(self, row: int) -> str:
         return self._model.phrases[row] if row < len(self._model.phrases) else self._other_phrases[row]
 
+    @report_damage
     def get_tokens(self, position: int) -> str:
         block, index = divmod(position, TOKEN_BLOCK_DOCUMENTS)
         if block not in self._token_blocks:
@@ -71,6 +79,7 @@ class EmbeddedColumns(DocumentColumns):
             self._token_blocks[block] = self._join_tokens(np.arange(first, last))
         return self._token_blocks[block][index]
 
+    @report_damage
     def read_document(self, position: int) -> AnalysedDocument:
         id = self._ids[position]
         if id not in self._documents:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Build, Engine, Reader
+from indexer.engines.embedded.checksums import EpochFiles
 from indexer.engines.embedded.epoch_builder import EmbeddedBuild
-from indexer.engines.embedded.index_folder import IndexFolder, read_stamp, translate_os_errors
+from indexer.engines.embedded.index_folder import IndexFolder, load_info, read_stamp, translate_os_errors
 from indexer.engines.embedded.open_epoch import READ_ERRORS, OpenEpoch
 from indexer.engines.embedded.reader import EmbeddedReader
 from indexer.engines.embedded.updates import UpdateSession, load_committed_delta
@@ -19,6 +20,7 @@ from indexer.engines.search_types import IndexInfo
 from indexer.engines.write_order import ClaimCheck, WriteResult, get_first_sequence, get_term_of, skip_check
 from indexer.errors import EpochChanged, UnknownIndex
 from indexer.identifiers import check_index_name, is_document_id
+from indexer.progress import Progress, no_progress
 
 
 class EmbeddedEngine(Engine):
@@ -53,6 +55,22 @@ class EmbeddedEngine(Engine):
 
     def get_info(self, index: str) -> IndexInfo:
         return self.open_reader(index).info  # the model is read on first use
+
+    def check_files(self, index: str, progress: Progress = no_progress) -> bool:
+        folder = self._index_folder(index)
+        while True:
+            epoch = folder.current_epoch()
+            if epoch is None:
+                raise UnknownIndex(index)
+            try:  # without opening the epoch: tantivy may end the process if its files are damaged
+                load_info(folder, folder.path / epoch)
+                files = EpochFiles(folder, folder.path / epoch)
+                if files.have_checksums:
+                    files.compare(trust_stamps=False, progress=progress)
+                return files.have_checksums
+            except READ_ERRORS as error:
+                if epoch == folder.current_epoch():
+                    raise folder.to_read_error(error) from error
 
     def start_build(self, index: str) -> Build:
         return EmbeddedBuild(self._index_folder(index), self._lock_timeout)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Build
 from indexer.engines.embedded import fulltext_index
+from indexer.engines.embedded.checksums import EpochFiles
 from indexer.engines.embedded.delta import Delta, save_delta
 from indexer.engines.embedded.index_folder import IndexFolder, save_info, sync_folder, translate_os_errors
 from indexer.engines.embedded.open_epoch import READ_ERRORS
@@ -37,6 +38,8 @@ class EmbeddedBuild(Build):
                 self._writer = self._index.writer(BUILD_MEMORY_BYTES, 1)
                 self._graph_writer = PhraseGraphWriter(self._epoch_path / "graph")
         except BaseException:
+            folder.remove_all_but(folder.current_epoch())
+            folder.remove_if_empty()
             self._write_lock.close()
             raise
         self._is_finished = False
@@ -59,6 +62,7 @@ class EmbeddedBuild(Build):
             opstamp = fulltext_index.read_opstamp(self._epoch_path / "index")
             save_delta(self._load_previous_delta().start_epoch(opstamp), self._epoch_path / "delta")
             save_info(self._epoch_path, info)
+            EpochFiles(self._folder, self._epoch_path).save_checksums()
             sync_folder(self._epoch_path)
             self._folder.switch_to(self._epoch_path.name)
             self._is_finished = True
@@ -77,7 +81,8 @@ class EmbeddedBuild(Build):
         if self._is_finished:
             return
         self._is_finished = True
-        self._graph_writer.close()
+        with suppress(OSError):  # what cannot be written is removed anyway
+            self._graph_writer.close()
         del self._writer, self._index
         shutil.rmtree(self._epoch_path, ignore_errors=True)
         self._folder.remove_if_empty()

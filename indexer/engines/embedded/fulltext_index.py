@@ -28,16 +28,25 @@ def build_schema() -> Schema:
 
 
 def create_index(folder: Path) -> Index:
-    """Create an empty index in a new folder."""
-    folder.mkdir()
+    """Create an empty index in an empty folder."""
     return Index(build_schema(), path=str(folder))
 
 
 def open_index(folder: Path) -> Index:
     """Open an index that shows new commits after ``reload`` only. Raise ValueError if tantivy cannot read it."""
-    index = Index.open(str(folder))
-    index.config_reader("manual")
+    try:
+        index = Index.open(str(folder))
+        index.config_reader("manual")
+    except BaseException as error:
+        if is_panic(error):
+            raise ValueError(f"tantivy: {error}") from error
+        raise
     return index
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether an error is a panic of tantivy, which is no Exception: it met what it thought impossible."""
+    return type(error).__name__ == "PanicException"
 
 
 def read_opstamp(folder: Path) -> int:

@@ -6,8 +6,11 @@ ROOT/NAME/EPOCH/graph/      phrase graph and forward index, as arrays
 ROOT/NAME/EPOCH/model.npz   the phrase model
 ROOT/NAME/EPOCH/info.json   IndexInfo, and the size of every file that never changes
 ROOT/NAME/EPOCH/delta       documents changed since the epoch was built
+ROOT/NAME/EPOCH/checksums   of all these files (checksums.py)
 ROOT/.locks/NAME            locked by the writer
 ROOT/.terms/NAME            the last term of sequence numbers; has a lock of its own, and outlives the index
+
+Only the owner may read an index. If ROOT gives its group access, so do the indexes in it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import shutil
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -32,6 +37,7 @@ from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBus
 FORMAT = 1
 """Number of the layout below EPOCH; another one is refused."""
 _TERM_DIGITS = 16
+_TANTIVY_WRITE_ERROR = re.compile(r"'([^']+) \(os error \d+\)'|index writer was killed")
 FileStamp = tuple[int, int, int]
 """Inode, modification time and size: differs whenever a file is replaced."""
 
@@ -52,19 +58,39 @@ class IndexFolder:
     def current_epoch(self) -> str | None:
         """Return the name of the current epoch's folder, or None if the index does not exist."""
         try:
-            return self.current_file.read_text().strip()
+            return self.current_file.read_bytes().decode("utf-8", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def create_epoch(self) -> Path:
         """Create the folder of a new epoch, not yet the current one."""
         path = self.path / (time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8])
-        path.mkdir(parents=True)
+        for folder in (self.path, path, path / "index", path / "graph"):
+            self.make_folder(folder)
         return path
+
+    def make_folder(self, path: Path) -> None:
+        """Create a folder below the root, and the root, unless they exist."""
+        if not self.root.exists():
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(exist_ok=True)
+        self._restrict(path, 0o777)
+
+    def restrict_file(self, path: Path) -> None:
+        """Let only those read a file who may read the index."""
+        self._restrict(path, 0o666)
+
+    def _restrict(self, path: Path, mode: int) -> None:
+        allowed = mode & (0o700 | stat.S_IMODE(self.root.stat().st_mode) & 0o070)
+        present = stat.S_IMODE(path.stat().st_mode)
+        if present & 0o777 != allowed:
+            with suppress(PermissionError):  # it belongs to another member of the group
+                path.chmod(present & ~0o777 | allowed)
 
     def switch_to(self, epoch: str) -> None:
         """Make an epoch the current one, in one step."""
         replace_file(self.current_file, epoch.encode())
+        self.restrict_file(self.current_file)
 
     def remove_all_but(self, epoch: str | None) -> None:
         """Remove former epochs and leftovers of crashed builds; the caller has the write lock."""
@@ -87,8 +113,9 @@ class IndexFolder:
         """Hold the write lock of the index. Raise IndexBusy if it is not free within ``timeout`` seconds."""
         path = self.root / ".locks" / self.name
         with translate_os_errors(self.root):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self.make_folder(path.parent)
             lock = path.open("w")
+            self.restrict_file(path)
         with lock:
             deadline = time.monotonic() + timeout
             while not _try_lock(lock.fileno()):
@@ -109,9 +136,10 @@ class IndexFolder:
     def start_term(self, last_term: int) -> int:
         """Start a term above all others and above ``last_term``, and return it; on disk when this returns."""
         with translate_os_errors(self.root):
-            self._terms_file.parent.mkdir(parents=True, exist_ok=True)
+            self.make_folder(self._terms_file.parent)
             handle = os.open(self._terms_file, os.O_RDWR | os.O_CREAT, 0o600)
             try:
+                self.restrict_file(self._terms_file)
                 fcntl.flock(handle, fcntl.LOCK_EX)
                 term = max(_parse_term(os.pread(handle, _TERM_DIGITS, 0)), last_term) + 1
                 os.pwrite(handle, b"%0*d" % (_TERM_DIGITS, term), 0)  # one block, so never half of it
@@ -124,15 +152,17 @@ class IndexFolder:
     def _terms_file(self) -> Path:
         return self.root / ".terms" / self.name
 
-    def corrupt_error(self, error: BaseException) -> CorruptIndex:
+    def to_read_error(self, error: BaseException) -> BadSetting | CorruptIndex:
+        """Translate an error of reading a file."""
+        is_read_only = "ReadOnlyFilesystem" in str(error)
+        if is_read_only or isinstance(error, PermissionError) or "PermissionDenied" in str(error):
+            reason = "Read-only file system" if is_read_only else "Permission denied"
+            return BadSetting(
+                f"cannot read index {self.name!r} in {self.root}: {reason}",
+                fix="fix the permissions of the folder; readers create lock files there, so they need write access too",
+            )
         return CorruptIndex(
             f"index {self.name!r} in {self.root} is damaged ({_describe_damage(error)})", fix=self.rebuild_hint
-        )
-
-    def permission_error(self) -> BadSetting:
-        return BadSetting(
-            f"cannot read index {self.name!r} in {self.root}: Permission denied",
-            fix="fix the permissions of the folder; readers create lock files there, so they need write access too",
         )
 
     def format_error(self, format: object) -> UnsupportedVersion:
@@ -169,11 +199,17 @@ def _try_lock(handle: int) -> bool:
 
 @contextmanager
 def translate_os_errors(root: Path) -> Iterator[None]:
-    """Translate OSError into BadSetting or EngineUnavailable with a one-line reason."""
+    """Translate errors of files, also those of tantivy, into BadSetting or EngineUnavailable with a one-line reason."""
     try:
         yield
+    except ValueError as error:
+        failure = _TANTIVY_WRITE_ERROR.search(str(error))
+        if failure is None:
+            raise
+        reason = failure[1] or "an index writer failed; the disk may be full"
+        raise EngineUnavailable(f"cannot use {root}: {reason}", fix="free disk space, or check the disk") from error
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = error.strerror or f"not everything could be written ({error})"
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
             raise BadSetting(f"cannot use {root} for indexes: {reason}", fix="choose a folder with --engine") from error
         raise EngineUnavailable(f"cannot use {root}: {reason}", fix="free disk space, or check the disk") from error
@@ -183,7 +219,8 @@ def save_info(epoch: Path, info: IndexInfo) -> None:
     """Write ``info.json``, the last file of an epoch."""
     fixed = [epoch / "model.npz", *sorted((epoch / "graph").iterdir())]
     sizes = {path.relative_to(epoch).as_posix(): path.stat().st_size for path in fixed}
-    replace_file(epoch / "info.json", orjson.dumps({"format": FORMAT, "info": asdict(info), "files": sizes}))
+    saved = {"format": FORMAT, "info": asdict(info), "files": sizes, "checksums": True}
+    replace_file(epoch / "info.json", orjson.dumps(saved))
 
 
 def load_info(folder: IndexFolder, epoch: Path) -> IndexInfo:
@@ -194,6 +231,8 @@ def load_info(folder: IndexFolder, epoch: Path) -> IndexInfo:
     saved = orjson.loads((epoch / "info.json").read_bytes())
     if saved["format"] != FORMAT:
         raise folder.format_error(saved["format"])
+    if saved.get("checksums") and not (epoch / "checksums").exists():
+        raise ValueError("checksums is missing")
     for name, size in saved["files"].items():
         if (epoch / name).stat().st_size != size:
             raise ValueError(f"{name} has the wrong size")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+import struct
 import threading
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
+from tokenize import TokenError
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from zipfile import BadZipFile
 
 from tantivy import Searcher
 
 from indexer.engines.embedded import fulltext_index
+from indexer.engines.embedded.checksums import EpochFiles
 from indexer.engines.embedded.delta import load_delta
 from indexer.engines.embedded.forward_index import load_forward_index
 from indexer.engines.embedded.index_folder import FileStamp, IndexFolder, load_info, read_stamp
@@ -21,7 +27,10 @@ from indexer.errors import EpochChanged
 from indexer.model.phrase_model import PhraseModel
 
 _LOG = logging.getLogger(__name__)
-READ_ERRORS = (OSError, ValueError, KeyError, IndexError, TypeError, BadZipFile, EOFError)
+READ_ERRORS = (
+    *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError),
+    *(RuntimeError, SyntaxError, TokenError, BadZipFile, struct.error, zlib.error),
+)
 """Errors that reading a broken file can raise."""
 
 
@@ -45,6 +54,8 @@ class OpenEpoch:
         self._reload_lock = threading.Lock()
         try:
             self._info = load_info(folder, self.path)
+            self.files = EpochFiles(folder, self.path)
+            self._compare_files()
             self.graph = load_phrase_graph(self.path / "graph")
             self.forward_index = load_forward_index(self.path / "graph", len(self.graph))
             self._index = fulltext_index.open_index(self.path / "index")
@@ -101,17 +112,60 @@ class OpenEpoch:
             delta_stamp = read_stamp(self.path / "delta")
             if delta_stamp == self._delta_stamp:
                 return
+            if self._delta_stamp is not None:
+                self._compare_files()
             delta = load_delta(self.path / "delta")
             self._index.reload()
             is_in_step = delta.opstamp == fulltext_index.read_opstamp(self.path / "index")
             self._state = EpochState(self._index.searcher(), EpochSnapshot(self.graph, delta), is_in_step)
             self._delta_stamp = delta_stamp
 
+    def _compare_files(self) -> None:
+        """Compare the files that this machine has not compared before with their checksums, if they have any."""
+        if self.files.have_checksums:
+            self.files.compare(trust_stamps=True)
+
+    def explain_error(self, error: BaseException) -> BaseException:
+        """Translate an error of a read like ``to_read_error``, or return it if all files are as they were written."""
+        if self.is_current() and self.files.have_checksums:
+            try:
+                self.files.compare(trust_stamps=False)
+            except (OSError, ValueError) as damage:
+                return self.to_read_error(damage)
+            return error
+        return self.to_read_error(error)
+
     def _changed_error(self) -> EpochChanged:
         return EpochChanged(f"index {self.folder.name!r} was rebuilt", fix="open it again")
 
     def to_read_error(self, error: BaseException) -> Exception:
         """Translate an error of reading a file: the epoch was replaced meanwhile, or the file is broken."""
-        if isinstance(error, PermissionError) or "PermissionDenied" in str(error):
-            return self.folder.permission_error()
-        return self.folder.corrupt_error(error) if self.is_current() else self._changed_error()
+        return self.folder.to_read_error(error) if self.is_current() else self._changed_error()
+
+
+class _EpochUser(Protocol):
+    _epoch: OpenEpoch
+
+
+User = TypeVar("User", bound=_EpochUser)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def report_damage(
+    read: Callable[Concatenate[User, Arguments], Result],
+) -> Callable[Concatenate[User, Arguments], Result]:
+    """Let a method raise CorruptIndex with the fix if it fails because a file was damaged after it was opened."""
+
+    @wraps(read)
+    def read_or_report(self: User, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        try:
+            return read(self, *arguments, **options)
+        except READ_ERRORS as error:
+            raise self._epoch.explain_error(error) from error
+        except BaseException as error:
+            if not fulltext_index.is_panic(error):
+                raise
+            raise self._epoch.explain_error(error) from error
+
+    return read_or_report

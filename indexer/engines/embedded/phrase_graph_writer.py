@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class PhraseGraphWriter:
     """Writes raw files while documents are added, and the arrays of graph and forward index when the model is known."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._forward_writer = ForwardIndexWriter(folder)
         self._phrase_ids: dict[str, int] = {}
@@ -81,9 +82,11 @@ class PhraseGraphWriter:
             (self.folder / f"raw.{name}").unlink()
 
     def close(self) -> None:
-        for file in self._files.values():
-            file.close()
-        self._forward_writer.close()
+        """Close all files. Raise OSError if the end of one cannot be written."""
+        with ExitStack() as stack:
+            stack.callback(self._forward_writer.close)
+            for file in self._files.values():
+                stack.callback(file.close)
 
     def _save_documents(self, ids: Sequence[str], arrival: NDArray[np.int64]) -> None:
         packed = OffsetStringTable.from_strings(ids)

@@ -13,7 +13,7 @@ from indexer.engines.base import Reader
 from indexer.engines.embedded import fulltext_index, fulltext_search, query_builder
 from indexer.engines.embedded.document_columns import EmbeddedColumns
 from indexer.engines.embedded.neighbourhood_search import count_holders, find_neighbourhood
-from indexer.engines.embedded.open_epoch import OpenEpoch
+from indexer.engines.embedded.open_epoch import OpenEpoch, report_damage
 from indexer.engines.search_types import (
     Groups,
     Neighbourhood,
@@ -43,12 +43,14 @@ class EmbeddedReader(Reader):
     def model(self) -> PhraseModel:  # type: ignore[override]  # loaded on first use, shared by all readers
         return self._epoch.model
 
+    @report_damage
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
         self._engine.request_count += 1
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
         documents = fulltext_index.fetch_documents(self._epoch.current_state().searcher, self._epoch.schema, valid_ids)
         return [_keep_readable(documents.get(id), groups) for id in ids]
 
+    @report_damage
     def fetch_lazy(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
         forward_index, state = self._epoch.forward_index, self._epoch.current_state()
         if forward_index is None or not state.is_in_step:
@@ -60,34 +62,41 @@ class EmbeddedReader(Reader):
         unchanged = np.flatnonzero(numbers >= 0)
         lazy = unchanged[forward_index.has_words(numbers[unchanged])].tolist()
         columns = EmbeddedColumns(
-            forward_index, self._epoch.graph, self.model, self._epoch.find_phrase_row,
-            [valid_ids[i] for i in lazy], numbers[lazy], read_documents,
-        )  # fmt: skip
+            self._epoch, forward_index, [valid_ids[i] for i in lazy], numbers[lazy], read_documents
+        )
         documents = {document.document.id: document for document in columns.build_documents()}
         documents |= read_documents([id for id in valid_ids if id not in documents])
         return [_keep_readable(documents.get(id), groups) for id in ids]
 
+    @report_damage
+    def _list_live_ids(self) -> list[str]:
+        return self._epoch.current_state().snapshot.list_live_ids()
+
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
-        ids = self._epoch.current_state().snapshot.list_live_ids()
+        ids = self._list_live_ids()
         for first in range(0, len(ids), SCAN_BATCH_DOCUMENTS):
             for analysed in self.fetch(ids[first : first + SCAN_BATCH_DOCUMENTS], groups):
                 if analysed is not None:
                     yield analysed
 
+    @report_damage
     def readable_ids(self, groups: Groups, limit: int) -> list[str]:
         self._engine.request_count += 1
         query = query_builder.build_selection_query(self._epoch.schema, Selection(), groups)
         return fulltext_search.list_first_ids(self._epoch.current_state().searcher, query, limit)
 
+    @report_damage
     def facet_names(self, groups: Groups = None) -> list[str]:
         self._engine.request_count += 1
         query = query_builder.build_selection_query(self._epoch.schema, Selection(), groups)
         return fulltext_search.list_facet_names(self._epoch.current_state().searcher, query)
 
+    @report_damage
     def count_holders(self, phrases: Sequence[str], groups: Groups = None) -> list[int]:
         self._engine.request_count += 1
         return count_holders(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, phrases, groups)
 
+    @report_damage
     def search_page(self, request: SearchRequest) -> SearchResult:
         self._engine.request_count += 1
         searcher = self._epoch.current_state().searcher
@@ -100,6 +109,7 @@ class EmbeddedReader(Reader):
             {interval: fulltext_search.count_by_date(searcher, query, interval) for interval in request.histograms},
         )
 
+    @report_damage
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         self._engine.request_count += 1
         return find_neighbourhood(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, request)

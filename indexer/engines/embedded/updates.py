@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -28,9 +29,10 @@ class UpdateSession:
 
     def __init__(self, epoch: OpenEpoch, delta: Delta) -> None:
         """``delta``: that of ``load_committed_delta``."""
-        self._graph, self._path = epoch.graph, epoch.path
+        self._graph, self._path, self._files = epoch.graph, epoch.path, epoch.files
         self._delta = delta
         self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
+        self._files.start_writing()
 
     def add(self, documents: Iterable[AnalysedDocument], sequence: int, check_claim: ClaimCheck) -> WriteResult:
         """Add or replace documents by id and commit; leave out those of which a newer write stands."""
@@ -66,9 +68,25 @@ class UpdateSession:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if error is not None:
+        if error is None:
+            self._writer.wait_merging_threads()
+            self._files.finish_writing()
+        else:
+            with suppress(OSError, ValueError):  # the error that led here says more
+                self._discard_changes()
+
+    def _discard_changes(self) -> None:
+        """Remove what was written without a commit: on a full disk, it would be in the way of every later write."""
+        if fulltext_index.read_opstamp(self._path / "index") == self._delta.opstamp:
+            _prepared_path(self._path).unlink(missing_ok=True)
+        with suppress(ValueError):  # a writer that failed itself
             self._writer.rollback()
-        self._writer.wait_merging_threads()
+            self._writer.wait_merging_threads()
+        del self._writer  # and its lock
+        writer = fulltext_index.open_index(self._path / "index").writer(UPDATE_MEMORY_BYTES, 1)
+        writer.garbage_collect_files()
+        writer.wait_merging_threads()
+        self._files.finish_writing()
 
     def _contains(self, id: str) -> bool:
         if id in self._delta.added:

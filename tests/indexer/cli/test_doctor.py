@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from indexer.settings import load_settings
 from tests.support.command_line import RunCommand
+from tests.support.damaged_files import flipped_bit, get_epoch_folder, remove_checksums
 
 CLOSED_PORT = "http://elastic:hush@127.0.0.1:9"
 
@@ -125,6 +126,27 @@ def test_a_missing_folder_is_reported_as_creatable_or_not(phrasecom: RunCommand,
     new_folder.mkdir(parents=True)
     finding = run_doctor(phrasecom, "--engine", str(new_folder))[1]["write permission"]
     assert finding["detail"] == f"{new_folder} is writable"
+
+
+def test_a_single_damaged_bit_fails(phrasecom: RunCommand, index: str, tmp_path: Path) -> None:
+    epoch = get_epoch_folder(tmp_path / "engine", index)
+    for name in ("model.npz", "graph/degrees.npy", "delta", "index/meta.json", "info.json", "checksums"):
+        with flipped_bit(epoch / name, 1203, keeps_time=True):
+            status, findings = run_doctor(phrasecom)
+        assert (status, list_failures(findings)) == (1, [f"index {index}"]), name
+        assert findings[f"index {index}"]["fix"] == f"rebuild it with: phrasecom index PATH --index {index}"
+    assert list_failures(run_doctor(phrasecom)[1]) in ([], ["redis"])
+
+
+def test_an_index_without_checksums_is_a_note(phrasecom: RunCommand, index: str, tmp_path: Path) -> None:
+    remove_checksums(get_epoch_folder(tmp_path / "engine", index))
+    findings = run_doctor(phrasecom, "--engine", "engine")[1]
+    note = findings[f"checksums of {index}"]
+    assert (note["state"], note["detail"]) == ("note", "no checksums: damaged files may go unnoticed")
+    assert note["fix"] == f"make them with: phrasecom refresh --index {index} --engine engine"
+    assert findings["indexes"]["state"] == "ok"
+    assert phrasecom("refresh", "--index", index)[0] == 0
+    assert f"checksums of {index}" not in run_doctor(phrasecom)[1]
 
 
 def test_a_damaged_index_fails_and_the_others_are_listed(phrasecom: RunCommand, index: str, tmp_path: Path) -> None:

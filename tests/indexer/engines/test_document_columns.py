@@ -15,6 +15,7 @@ from indexer.engines.base import Engine, Reader
 from indexer.engines.embedded.document_columns import SINGLE_READ_SHARE
 from indexer.engines.lazy_documents import DocumentColumns, LazyDocument, find_shared_columns
 from tests.support.corpora.engine_corpus import AnalysedCorpus, make_draft, weigh_document, weigh_drafts, write_index
+from tests.support.damaged_files import remove_checksums
 
 
 def test_lazily_fetched_documents_equal_fetched_ones(papers: Reader, corpus: AnalysedCorpus) -> None:
@@ -125,6 +126,7 @@ def test_an_index_without_a_forward_index_is_readable(tmp_path: Path, corpus: An
     saved = orjson.loads(info.read_bytes())
     saved["files"] = {name: size for name, size in saved["files"].items() if "forward_" not in name}
     info.write_bytes(orjson.dumps(saved))
+    remove_checksums(info.parent)
     with open_engine(str(tmp_path)) as engine:
         reader = engine.open_reader("papers")
         found = reader.fetch_lazy(ids)

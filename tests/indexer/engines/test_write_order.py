@@ -17,6 +17,7 @@ from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.engines.write_order import MARK_SECONDS, TERM_SIZE, get_first_sequence
 from indexer.indexing.update import refresh_index
 from tests.support.corpora.engine_corpus import AnalysedCorpus, write_index
+from tests.support.damaged_files import remove_checksums
 from tests.support.engines import reopen_engine
 from tests.support.index_processes import make_added_document
 
@@ -235,6 +236,7 @@ def test_an_embedded_index_of_a_former_version_gets_numbers_with_its_first_write
         former = {name: values for name, values in arrays.items() if "mark" not in name}
     with delta.open("wb") as file:
         np.savez(file, **former)
+    remove_checksums(delta.parent)
     _require_order(reopen_engine(tantivy_engine))
 
 
