@@ -5,7 +5,8 @@ Both ways go through the same arrays, so that they give the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, TypeVar
 
@@ -48,7 +49,7 @@ class Analyzer:
         processes: int = 1,
         total: int = 0,
         progress: Progress = no_progress,
-    ) -> Iterator[AnalysedDocument]:
+    ) -> Generator[AnalysedDocument, None, None]:
         """Yield the documents analysed, in their order; ``processes`` > 1 shares the work.
 
         ``total`` is the number of documents reported to ``progress``.
@@ -63,7 +64,7 @@ class Analyzer:
         processes: int = 1,
         total: int = 0,
         progress: Progress = no_progress,
-    ) -> Iterator[Prepared]:
+    ) -> Generator[Prepared, None, None]:
         """Analyse the documents and yield ``prepare(analysed)`` for each, computed in the process that analysed it."""
         parts, read_part = split_into_parts(documents, BATCH_SIZE)
         pack = pack_for_transfer if processes > 1 else _return_unchanged
@@ -82,7 +83,7 @@ class Analyzer:
         *,
         processes: int = 1,
         progress: Progress = no_progress,
-    ) -> Iterator[Prepared]:
+    ) -> Generator[Prepared, None, None]:
         """Do as ``prepare_all`` for the documents that the model was mined from, without segmenting them again.
 
         ``mined`` has their segmentation and ``spool`` the documents, in the same order.
@@ -103,16 +104,17 @@ class Analyzer:
 
 
 def _yield_prepared(
-    results: Iterator[tuple[Any, list[Any]]],
+    results: Generator[tuple[Any, list[Any]], None, None],
     read_part: Callable[[Any], list[Document]],
     total: int,
     progress: Progress,
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     done = 0
-    for part, received in results:
-        yield from unpack_transferred(partial(read_part, part), received)
-        done += len(received)
-        progress("analyse", done, total)
+    with closing(results):  # ends its processes when this generator is closed
+        for part, received in results:
+            yield from unpack_transferred(partial(read_part, part), received)
+            done += len(received)
+            progress("analyse", done, total)
 
 
 def _return_unchanged(prepared: Any) -> Any:

@@ -14,7 +14,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -183,11 +183,11 @@ def _build_epoch(
         )
     with timer.measure("analyse and write"):
         analyser = Analyzer(model)
-        build.write_prepared(
-            analyser.prepare_mined(
-                mined_batches[0], spool, build.prepare_document, processes=processes, progress=progress
-            )
+        prepared = analyser.prepare_mined(
+            mined_batches[0], spool, build.prepare_document, processes=processes, progress=progress
         )
+        with closing(prepared):  # ends its processes if a write fails
+            build.write_prepared(prepared)
     info = IndexInfo(
         name=plan.index,
         epoch=plan.epoch,

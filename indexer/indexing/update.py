@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
@@ -45,7 +46,8 @@ def add_documents(
             analysed = Analyzer(reader.model).analyse_all(
                 spool, processes=processes, total=spool.count, progress=progress
             )
-            result = engine.add_documents(index, analysed, sequence=sequence, check_claim=check_claim)
+            with closing(analysed):  # ends its processes if a write fails
+                result = engine.add_documents(index, analysed, sequence=sequence, check_claim=check_claim)
             sequence = result.sequence
             if engine.open_reader(index).info.epoch == reader.info.epoch:
                 if listener:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
@@ -87,10 +88,17 @@ class ArraySpool:
 
 def _append_bytes(file: IO[bytes], data: bytes) -> None:
     """Append to the file, or raise Unavailable if the disk is full or fails."""
-    try:
+    with translate_temporary_file_errors():
         file.seek(0, 2)
         file.write(data)
         file.flush()
+
+
+@contextmanager
+def translate_temporary_file_errors() -> Iterator[None]:
+    """Translate OSError into Unavailable, for writing temporary files."""
+    try:
+        yield
     except OSError as error:
         where = tempfile.gettempdir()
         raise Unavailable(f"cannot write to {where}: {error.strerror}", fix="free space there or set TMPDIR") from None

@@ -7,6 +7,7 @@ import os
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +16,7 @@ import orjson
 
 from indexer.documents import Document
 from indexer.progress import Progress, no_progress
+from indexer.runtime.array_spill import translate_temporary_file_errors
 
 _PROGRESS_INTERVAL = 500
 """Documents between two reports of progress."""
@@ -33,12 +35,14 @@ class DocumentSpool:
         """Append the documents and return this spool."""
         for document in documents:
             line = encode_document(document)
-            self._file.write(line)
+            with translate_temporary_file_errors():
+                self._file.write(line)
             self._digest.update(line)
             self._ends.append(self._ends[-1] + len(line))
             if self.count % _PROGRESS_INTERVAL == 0:
                 progress("collect", self.count, 0)
-        self._file.flush()  # or another process would not see the last lines
+        with translate_temporary_file_errors():
+            self._file.flush()  # or another process would not see the last lines
         progress("collect", self.count, self.count)
         return self
 
@@ -63,7 +67,8 @@ class DocumentSpool:
         return list(map(decode_document, os.pread(self._file.fileno(), end - start, start).splitlines()))
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written is not needed any more
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -30,7 +30,7 @@ _work: Callable[[Any], Any] | None = None
 
 def map_in_order(
     work: Callable[[Part], Result], parts: Iterator[Part], processes: int
-) -> Iterator[tuple[Part, Result]]:
+) -> Generator[tuple[Part, Result], None, None]:
     """Yield each part, in order, with the result of ``work`` for it.
 
     Parts and results are pickled; ``work`` is not, so it may refer to anything. A single part, or all of them when

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,14 @@ def map_raw_file(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def create_array(path: Path, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-    """Create a ``.npy`` file of ``size`` numbers and memory-map it for writing."""
+    """Create a ``.npy`` file of ``size`` numbers and memory-map it for writing. Raise OSError if the disk is full."""
     if size == 0:
         save_array(path, np.zeros(0, dtype=dtype))
         return np.zeros(0, dtype=dtype)
     array: NDArray[Any] = open_memmap(path, mode="w+", dtype=dtype, shape=(size,))
+    # a page for which a full disk has no room would end the process
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     return array
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping
+from contextlib import ExitStack
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,10 @@ class ForwardIndexWriter:
         return self._create_array("edge_rows", total, np.int32), self._create_array("edge_weights", total, np.float32)
 
     def close(self) -> None:
-        for file in self._files.values():
-            file.close()
+        """Close all files. Raise OSError if the end of one cannot be written."""
+        with ExitStack() as stack:
+            for file in self._files.values():
+                stack.callback(file.close)
 
     def _save_word_ids(self, arrival: Ints, model_word_ids: Mapping[str, int]) -> None:
         model_ids = np.array([model_word_ids.get(word, _UNKNOWN) for word in self._arrival_word_ids], dtype=np.int64)
