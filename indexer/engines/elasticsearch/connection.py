@@ -49,6 +49,12 @@ class TimedTransport(Transport):
 
     record_seconds: Callable[[float], None] | None = None
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Wait before a retry after "too many requests". Clients before 9.5 have no option for this; with client 8, the
+        # transport retries at once.
+        self.retry_backoff_base, self.retry_backoff_cap = 0.1, 1.0
+
     def perform_request(self, *arguments: Any, **options: Any) -> Any:
         began = time.perf_counter()
         try:
@@ -73,8 +79,6 @@ class ElasticsearchConnection:
                 http_compress=False,
                 max_retries=3,
                 retry_on_status=(429, 502, 503),
-                retry_backoff_base=0.1,  # do not retry at once after "too many requests"
-                retry_backoff_cap=1.0,
                 **options,
             )
         except ValueError as error:
