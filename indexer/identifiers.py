@@ -12,6 +12,7 @@ MAX_ID_BYTES: Final = 512
 """Longest document id in UTF-8."""
 INDEX_NAME_PATTERN: Final = "[a-z0-9][a-z0-9_-]{0,99}"
 """Regular expression of a whole index name: valid as an Elasticsearch alias and as a folder."""
+_CONTROL_CHARACTER: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def check_index_name(name: str) -> str:
@@ -41,6 +42,20 @@ def is_document_id(id: str) -> bool:
         return 0 < len(id.encode()) <= MAX_ID_BYTES
     except UnicodeEncodeError:
         return False
+
+
+def find_id_fault(id: str) -> str:
+    """Return the rule that the id of a new document breaks, as the end of ``the id ...``; empty if it breaks none.
+
+    Stricter than ``is_document_id``, which also fits documents stored before there was a rule about characters.
+    """
+    if not is_document_id(id):
+        return f"must have 1 to {MAX_ID_BYTES} bytes of UTF-8"
+    if not id.strip():
+        return "must not be blank"
+    if _CONTROL_CHARACTER.search(id):
+        return "must not contain control characters or line breaks"
+    return ""
 
 
 def replace_surrogates(text: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from indexer.dates import normalize_date
+import orjson
+
+from indexer.dates import date_to_millis, normalize_date
 from indexer.documents import Document
 from indexer.errors import BadParameter
-from indexer.identifiers import MAX_ID_BYTES
+from indexer.identifiers import find_id_fault
 
 DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
 FACET_PREFIX = "facets."
@@ -17,10 +19,18 @@ NO_TEXT = "no text"
 """Why a record without a text field is rejected."""
 MAX_NESTING = 100
 """Objects and lists within each other in a record; encoders of JSON have limits of their own."""
+MAX_TITLE_BYTES: Final = 2**15
+"""Longest title in UTF-8: every answer repeats the titles of the documents it names."""
+MAX_GROUP_BYTES: Final = 512
+"""Longest name of a group in an acl, in UTF-8."""
 
 
 class BadRecord(Exception):
-    """A record that cannot become a document; the message tells the user why."""
+    """A record that cannot become a document; the message tells the user why and what to do."""
+
+
+class OversizedRecord(BadRecord):
+    """A record that is valid but too large."""
 
 
 class SourceRow(NamedTuple):
@@ -74,7 +84,7 @@ class FieldMap:
 
 
 def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, max_bytes: int) -> Document:
-    """Return the document of a record; raise BadRecord if it is not valid or longer than ``max_bytes`` of UTF-8."""
+    """Return the document of a record; raise BadRecord if a field cannot be read or ``check_document`` refuses it."""
     values = {name: _get_value(record, fields.get_source(name)) for name in DOCUMENT_FIELDS}
     text = _to_string(values["text"], "text")
     if not text.strip():
@@ -94,9 +104,61 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
         acl=tuple(_to_strings(values["acl"], "acl")),
         extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
     )
-    _check_encoding_and_size(document, max_bytes)
-    _check_nesting(document.extra)
+    check_document(document, max_bytes)
     return document
+
+
+def check_document(document: Document, max_bytes: int) -> None:
+    """Raise BadRecord unless the document can be stored and read back unchanged; the same rules for files and HTTP.
+
+    Raise OversizedRecord for a document of more than ``max_bytes`` of UTF-8: title, text, extra and all the rest.
+    """
+    fault = find_id_fault(document.id)
+    if fault:
+        raise BadRecord(f"the id {fault}")
+    if document.date is not None and date_to_millis(document.date) is None:
+        raise BadRecord(f"there is no date {document.date[:40]!r}; write it as 2011-03-11 or 2011-03-11T09:00:00")
+    _check_nesting(document.extra)
+    size = _measure_strings(document) + _measure_extra(document.extra)
+    title_size = len(document.title.encode())
+    if title_size > MAX_TITLE_BYTES:
+        raise OversizedRecord(
+            f"the title has {title_size:,} bytes, more than {MAX_TITLE_BYTES:,}; put the rest into the text"
+        )
+    if size > max_bytes:
+        raise OversizedRecord(f"it has {size:,} bytes, more than max_document_bytes ({max_bytes:,}); split it")
+
+
+def _measure_strings(document: Document) -> int:
+    """Return the bytes of all fields but extra; raise BadRecord for text that no engine can store."""
+    for group in document.acl:
+        if len(group.encode("utf-8", "surrogatepass")) > MAX_GROUP_BYTES:
+            raise BadRecord(f"a group in acl is longer than {MAX_GROUP_BYTES} bytes; give it a shorter name")
+    short_texts = [document.url or "", *document.acl, *document.facets]
+    short_texts += [value for values in document.facets.values() for value in values]
+    content = "".join([document.title, document.text, *short_texts])
+    if "\0" in content:
+        raise BadRecord("it contains NUL bytes; remove them")
+    try:
+        return len(content.encode())
+    except UnicodeEncodeError:
+        raise BadRecord("it is not valid UTF-8; remove unpaired surrogates") from None
+
+
+def _measure_extra(extra: Mapping[str, Any]) -> int:
+    """Return the bytes of extra as JSON; raise BadRecord for a value that would be read back as another one."""
+    if not extra:
+        return 0
+    try:
+        stored = orjson.dumps(extra)
+    except TypeError:
+        stored = b""
+    if not stored or orjson.loads(stored) != extra:
+        raise BadRecord(
+            "extra contains a value that JSON cannot store unchanged, such as a whole number of more than 64 bits; "
+            "write it as a string"
+        )
+    return len(stored)
 
 
 def _get_value(record: Mapping[str, Any], source: str) -> Any:
@@ -124,12 +186,7 @@ def _to_string(value: Any, name: str) -> str:
 
 
 def _to_id(value: Any, default: str) -> str:
-    name = _to_string(value, "id").strip() or default
-    if len(name.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
-        raise BadRecord(f"the id is longer than {MAX_ID_BYTES} bytes")
-    if not name.isprintable():
-        raise BadRecord("the id contains control characters")
-    return name
+    return _to_string(value, "id").strip() or default
 
 
 def _to_date(value: Any) -> str | None:
@@ -158,20 +215,6 @@ def _to_facets(value: Any) -> dict[str, tuple[str, ...]]:
         raise BadRecord("facets is not an object of names and values")
     facets = {str(name): tuple(_to_strings(values, f"facet {name}")) for name, values in value.items()}
     return {name: values for name, values in facets.items() if values}
-
-
-def _check_encoding_and_size(document: Document, max_bytes: int) -> None:
-    short_texts = [document.url or "", *document.acl, *document.facets]
-    short_texts += [value for values in document.facets.values() for value in values]
-    content = "".join([document.title, document.text, *short_texts])
-    if "\0" in content:
-        raise BadRecord("it contains NUL bytes")
-    try:
-        size = len(content.encode("utf-8"))
-    except UnicodeEncodeError:
-        raise BadRecord("it is not valid UTF-8") from None
-    if size > max_bytes:
-        raise BadRecord(f"it has {size:,} bytes, more than max_document_bytes ({max_bytes:,})")
 
 
 def _check_nesting(value: Any) -> None:

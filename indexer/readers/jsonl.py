@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from indexer.readers.byte_streams import BROKEN_GZIP_ERRORS, STDIN, open_byte_st
 from indexer.records import BadRecord, FieldMap, SourceRow
 
 _BOM = b"\xef\xbb\xbf"
+_LONG_NUMBER = re.compile(rb"\d{20}")
+"""Part of a whole number that may have more than 64 bits, which orjson would round."""
 
 
 def read_json_lines(source: str, fields: FieldMap, max_bytes: int) -> Iterator[SourceRow]:
@@ -40,7 +44,9 @@ def parse_json_line(line: bytes) -> dict[str, Any] | BadRecord:
     """Return the object of a line, or why it is none."""
     try:
         value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
+        if _LONG_NUMBER.search(line):
+            value = json.loads(line)
+    except json.JSONDecodeError as error:
         if _is_utf8(line):
             return BadRecord(f"not JSON: {error.msg}")
         return BadRecord("not valid UTF-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -12,8 +13,10 @@ from indexer.engines.attached_source import AttachedSource
 from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
 from indexer.engines.search_types import Groups, IndexInfo
 from indexer.errors import BadParameter, TooLarge, UnknownDocument
+from indexer.records import BadRecord, OversizedRecord, check_document
 from webapi.context import get_caller, get_context, read_json_body
 from webapi.http.job_responses import JSON_TYPE, make_accepted_response
+from webapi.http.problems import InvalidRequest
 from webapi.routes.jobs import JOBS_PATH
 from webapi.schemas.requests import MAX_SUGGESTIONS, DocumentBody, DocumentsBody, parse_body
 from worker.jobs.job import Job
@@ -77,7 +80,8 @@ def add_documents(name: str) -> Response:
     request.max_content_length = settings.max_document_bytes + settings.max_body_bytes
     gateway.check_index_exists(name)
     bodies = parse_body(DocumentsBody, read_json_body()).documents
-    documents = [_build_document(body, settings.max_document_bytes) for body in bodies]
+    documents = [_build_document(body) for body in bodies]
+    _check_documents(documents, settings.max_document_bytes)
     id = gateway.submit_documents(name, documents, get_caller()).id
     return make_accepted_response(Job(id, "ingest", "queued", queue="bulk"), f"{JOBS_PATH}/{id}")
 
@@ -127,11 +131,23 @@ def _describe_index(info: IndexInfo) -> dict[str, Any]:
     }
 
 
-def _build_document(body: DocumentBody, max_bytes: int) -> Document:
-    if len(body.text.encode("utf-8", "surrogatepass")) > max_bytes:
-        raise TooLarge(f"document {body.id!r} is larger than {max_bytes} bytes", fix="split it")
+def _build_document(body: DocumentBody) -> Document:
     facets = {name: list(values) for name, values in body.facets.items()}
     return Document(body.id, body.title, body.text, body.date, body.url, facets, tuple(body.acl), dict(body.extra))
+
+
+def _check_documents(documents: Sequence[Document], max_bytes: int) -> None:
+    """Raise InvalidRequest that lists the documents that cannot be stored, by position; TooLarge for one too large."""
+    misfits: list[dict[str, str]] = []
+    for position, document in enumerate(documents):
+        try:
+            check_document(document, max_bytes)
+        except OversizedRecord as error:
+            raise TooLarge(f"/documents/{position}: {error}") from None
+        except BadRecord as error:
+            misfits.append({"at": f"/documents/{position}", "detail": str(error)})
+    if misfits:
+        raise InvalidRequest(misfits)
 
 
 def _make_json_response(value: Any) -> Response:

@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
+from indexer.records import MAX_TITLE_BYTES
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
 from worker.explain.spec import OPTION_RANGES
@@ -174,8 +175,9 @@ class ExplanationBody(StrictModel):
 class DocumentBody(StrictModel):
     may_be_null = frozenset({"date", "url"})
 
-    id: DocumentId
-    title: str = ""
+    # ``indexer.records.check_document`` has the rules that a schema cannot express.
+    id: DocumentId = Field(description="Without control characters and line breaks")
+    title: str = Field(default="", description=f"At most {MAX_TITLE_BYTES:,} bytes of UTF-8")
     text: str = ""
     date: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}([T ].*)?$", description="ISO 8601")
     url: str | None = None
@@ -183,7 +185,9 @@ class DocumentBody(StrictModel):
     acl: list[str] = Field(
         default_factory=list, description="Groups that may read the document; if empty, every caller may"
     )
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = Field(
+        default_factory=dict, description="Any JSON, returned unchanged; whole numbers of up to 64 bits"
+    )
 
 
 class DocumentsBody(StrictModel):

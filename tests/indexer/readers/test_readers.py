@@ -80,6 +80,12 @@ def test_standard_input_is_read_as_json_lines(monkeypatch: pytest.MonkeyPatch) -
     assert [d.id for d in read_documents(["-"], Rejects())] == ["stdin-1"]
 
 
+def test_an_id_that_is_a_long_number_keeps_its_digits(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1234567890123456789012345, "text": "one"}\n')
+    assert [document.id for document in read_file(path)[0]] == ["1234567890123456789012345"]
+
+
 def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / ".hidden").mkdir()
@@ -116,8 +122,13 @@ def test_a_folder_gives_one_document_a_page_named_by_its_path(tmp_path: Path) ->
         (b'{"id": "x", "text": "fine", "deep": ' + b"[" * 300 + b"]" * 300 + b"}", "nested more than 100 levels"),
         (b'{"id": "x", "text": "fine", "deep": ' + b"[" * 90 + b"]" * 90 + b"}", ""),
         (b'{"id": "first", "text": "again"}', "is a duplicate"),
-        (b'{"id": "' + b"i" * 600 + b'", "text": "fine"}', "longer than 512"),
+        (b'{"id": "' + b"i" * 600 + b'", "text": "fine"}', "1 to 512 bytes"),
         (b'{"id": "x", "text": "' + b"long " * 3000 + b'"}', "max_document_bytes"),
+        (b'{"id": "x", "text": "fine", "notes": ["' + b"long " * 3000 + b'"]}', "max_document_bytes"),
+        (b'{"id": "x", "text": "fine", "title": "' + b"long " * 8000 + b'"}', "the title has"),
+        (b'{"id": "x", "text": "fine", "date": "2024-02-31"}', "date"),
+        (b'{"id": "x", "text": "fine", "n": 1234567890123456789012345}', "more than 64 bits"),
+        (b'{"id": "x", "text": "fine", "n": ' + b"9" * 5000 + b"}", "not JSON: number is infinity"),
         (b'{"id": "x", "text": "' + b"long " * 30000 + b'"}', "more than 80,000 bytes"),
     ],
 )

@@ -48,7 +48,20 @@ def limited(engine_folder: Path) -> Iterator[AppClient]:
         ),
         ("/v1/explanations", {"index": "papers", "query": "web", "hits": ["d1", "d2", "d3"]}, "limit of 2"),
         ("/v1/papers/_search", {"query": {"match_all": {}}, "size": 3}, "limit of 2"),
-        ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 2049}]}, "2048 bytes"),
+        *(
+            (
+                "/v1/indexes/papers/documents",
+                {"documents": [{"id": "d0"}, {"id": "d1"} | large]},
+                "/documents/1: it has",
+            )
+            for large in (
+                {"text": "x" * 2049},
+                {"title": "x" * 2049},
+                {"title": "x" * 1000, "text": "x" * 1049},
+                {"extra": {"note": "x" * 2049}},
+                {"facets": {"source": ["x" * 2049]}},
+            )
+        ),
         ("/v1/indexes/papers/documents", {"documents": [{"id": "d1", "text": "x" * 9000}]}, "body"),
     ],
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from indexer.readers import Rejects, read_documents
 from tests.support.polling import wait_until
 from tests.support.web_servers import StartServer
 from tests.support.workers import StartWorker
@@ -90,6 +92,59 @@ def test_documents_that_do_not_fit_are_refused_as_a_whole(real: Client, body: ob
     reply = real.request("POST", "/v1/indexes/papers/documents", body)
     assert (reply.status, reply.json()["code"]) == (400, "invalid-request")
     assert reply.json()["errors"][0]["at"].startswith("/documents")
+
+
+RULES: list[tuple[dict[str, object], str]] = [
+    ({"id": "a\0b"}, "the id must not contain control characters or line breaks"),
+    ({"id": "a\nb"}, "the id must not contain control characters or line breaks"),
+    ({"id": "a\u2028b"}, "the id must not contain control characters or line breaks"),
+    ({"id": "  "}, "the id must not be blank"),
+    ({"id": "x", "date": "2024-02-31"}, "there is no date '2024-02-31'; write it as"),
+    ({"id": "x", "date": "2024-02-01T25:00:00"}, "there is no date"),
+    ({"id": "x", "text": "a\0b"}, "it contains NUL bytes; remove them"),
+    ({"id": "x", "acl": ["g" * 513]}, "a group in acl is longer than 512 bytes"),
+    ({"id": "x", "extra": {"deep": [1234567890123456789012345]}}, "extra contains a value that JSON cannot store"),
+]
+"""Documents that fit the schema and cannot be stored, and what is said about each."""
+
+
+@pytest.mark.parametrize(("document", "message"), RULES, ids=lambda value: ascii(value)[:40])
+def test_a_document_that_cannot_be_stored_is_refused_with_its_position(
+    real: Client, document: dict[str, object], message: str
+) -> None:
+    body = {"documents": [{"id": "fine", "text": "The web graph."}, document]}
+    reply = real.request("POST", "/v1/indexes/papers/documents", body)
+    assert (reply.status, reply.json()["code"]) == (400, "invalid-request")
+    (misfit,) = reply.json()["errors"]
+    assert misfit["at"] == "/documents/1" and misfit["detail"].startswith(message)
+    assert real.request("GET", "/v1/indexes/papers/documents/fine").status == 404, "none of them is added"
+
+
+@pytest.mark.parametrize("value", ["NaN", "1e999"])
+def test_a_number_that_json_does_not_have_is_refused(real: Client, value: str) -> None:
+    body = f'{{"documents": [{{"id": "x", "extra": {{"n": {value}}}}}]}}'.encode()
+    reply = real.request("POST", "/v1/indexes/papers/documents", body)
+    assert (reply.status, reply.json()["code"]) == (400, "invalid-request")
+
+
+def test_a_title_longer_than_answers_can_repeat_is_refused(real: Client) -> None:
+    body = {"documents": [{"id": "x", "title": "t" * 9_800_000}]}
+    reply = real.request("POST", "/v1/indexes/papers/documents", body)
+    assert (reply.status, reply.json()["code"]) == (413, "too-large")
+    assert reply.json()["detail"].startswith("/documents/0: the title has 9,800,000 bytes, more than 32,768;")
+
+
+@pytest.mark.parametrize(("document", "message"), RULES, ids=lambda value: ascii(value)[:40])
+def test_files_follow_the_same_rules(tmp_path: Path, document: dict[str, object], message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    record = {"text": "The web graph."} | document
+    path.write_text(json.dumps(record | record.pop("extra", {})))  # type: ignore[operator]
+    rejects = Rejects()
+    kept = list(read_documents([str(path)], rejects))
+    if str(document["id"]).strip():
+        assert not kept and rejects.count == 1
+    else:
+        assert [one.id for one in kept] == ["a-1"], "a record without an id is named after its line"
 
 
 def test_documents_for_an_unknown_index_are_refused_at_once(real: Client) -> None:
