@@ -48,7 +48,7 @@ def create_app(
     app = Flask("webapi", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     gateway = JobGateway(service, max_waiting=settings.max_waiting, on_waiting_change=metrics.WAITING_REQUESTS.set)
-    app.extensions[EXTENSION] = WebContext(settings, gateway)
+    app.extensions[EXTENSION] = WebContext(settings, gateway, gate)
     register_error_handlers(app)
     app.url_map.converters["any_id"] = DocumentIdConverter
     app.url_map.merge_slashes = False

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from flask import current_app, g, request
 
 from indexer.settings import Settings
+from webapi.auth.gate import Gate
 from webapi.http.problems import UnsupportedMediaType
 from worker.access import Caller
 from worker.index_catalog import IndexCatalog
@@ -20,10 +21,11 @@ _WAIT_PREFERENCE = re.compile(r"wait\s*=\s*\"?(\d+(?:\.\d+)?)\"?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class WebContext:
-    """Settings and gateway of an app, shared by all its requests."""
+    """Settings, gateway and gate of an app, shared by all its requests."""
 
     settings: Settings
     gateway: JobGateway
+    gate: Gate
 
     @property
     def catalog(self) -> IndexCatalog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import sys
@@ -86,6 +87,8 @@ def run_checks(options: SettingOptions) -> Iterator[Finding]:
     yield _run_check("write permission", lambda: _check_write_permission(settings))
     yield from _check_engine(settings)
     yield _check_redis(settings)
+    if settings.keys_file:
+        yield _check_keys(settings)
 
 
 def _make_failure(what: str, error: PhraseComError) -> Finding:
@@ -189,3 +192,18 @@ def _check_redis(settings: Settings) -> Finding:
         needed = "only phrasecom worker and phrasecom serve without --inline need it"
         return Finding("redis", "note", f"none at {redact(url)} ({reason}): {needed}", REDIS_FIX)
     return Finding("redis", "ok", redact(f"{version} at {url}"))
+
+
+def _check_keys(settings: Settings) -> Finding:
+    """Check the file of API keys; before the first key is created there may be none."""
+    if not Path(settings.keys_file).exists():
+        fix = "create it with: phrasecom keys add NAME"
+        return Finding("keys", "note", f"no file {settings.keys_file} yet, which phrasecom serve needs", fix)
+    # By name, like the commands: this package does not import the others.
+    check_keys_file = importlib.import_module("webapi.auth.gate").check_keys_file
+
+    def check() -> str:
+        check_keys_file(settings)
+        return f"{settings.keys_file} is valid"
+
+    return _run_check("keys", check)

@@ -73,7 +73,10 @@ def hash_key(key: str) -> str:
 
 
 class KeyFile:
-    """The current keys; the file is checked for changes once a second at most, when a key is looked up."""
+    """The current keys; the file is checked for changes once a second at most, when a key is looked up.
+
+    While the file is missing or not valid there are no keys: those read before may be the ones that were removed.
+    """
 
     def __init__(self, path: Path) -> None:
         """Read the file; raise BadSetting if it is missing or not valid."""
@@ -81,30 +84,49 @@ class KeyFile:
         self._lock = threading.Lock()
         self._stamp = _get_file_stamp(path)
         self._keys = read_keys(path)
+        self._fault: BadSetting | None = None
         self._next_check = time.monotonic() + _CHECK_SECONDS
 
     def find_caller(self, key: str) -> Caller | None:
-        """Return the caller with this key, or None; a wrong secret takes as long as a name that does not exist."""
-        self._reload_if_changed()
+        """Return the caller with this key, or None; a wrong secret takes as long as a name that does not exist.
+
+        Raise BadSetting while the file cannot be read.
+        """
+        self.check_file()
         parts = key.split("_", 2)
         api_key = self._keys.get(parts[1]) if len(parts) == 3 and parts[0] == KEY_PREFIX else None
         is_equal = hmac.compare_digest(hash_key(key), api_key.sha256 if api_key is not None else _IMPOSSIBLE_HASH)
         return api_key.to_caller() if api_key is not None and is_equal else None
+
+    def check_file(self) -> None:
+        """Read the file again if it may have changed; raise BadSetting if it cannot be read."""
+        self._reload_if_changed()
+        fault = self._fault
+        if fault is not None:
+            raise BadSetting(fault.detail, fix=fault.fix)
 
     def _reload_if_changed(self) -> None:
         if time.monotonic() < self._next_check or not self._lock.acquire(blocking=False):
             return
         try:
             stamp = _get_file_stamp(self._path)
-            if stamp != self._stamp:
-                self._keys = read_keys(self._path) if stamp is not None else {}
+            if stamp != self._stamp or self._fault is not None:  # permissions can change without a new stamp
+                self._reload()
                 self._stamp = stamp
-                log.info("reloaded the API keys: %d keys", len(self._keys))
-        except BadSetting as error:  # perhaps half written: keep the keys that were read before
-            log.error("cannot reload the API keys, keeping the current ones: %s", error)
         finally:
             self._next_check = time.monotonic() + _CHECK_SECONDS
             self._lock.release()
+
+    def _reload(self) -> None:
+        try:
+            keys = read_keys(self._path)
+        except BadSetting as fault:
+            if self._fault is None or str(self._fault) != str(fault):
+                log.error("every API key is refused until its file can be read again: %s", fault)
+            self._fault, self._keys = fault, {}
+        else:
+            self._fault, self._keys = None, keys
+            log.info("reloaded the API keys: %d keys", len(keys))
 
 
 def _get_file_stamp(path: Path) -> tuple[int, int, int] | None:

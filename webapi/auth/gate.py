@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Flask, g, request
 
-from indexer.errors import BadSetting, Forbidden, Unauthorized, UnknownHost, UnknownIndex
+from indexer.errors import BadSetting, Forbidden, Unauthorized, Unavailable, UnknownHost, UnknownIndex
 from indexer.identifiers import check_index_name
 from indexer.settings import Settings
 from webapi.auth.api_keys import KeyFile, read_keys
@@ -73,10 +73,18 @@ class Gate:
         """Return the caller if nothing has to be checked: no rate to count, no scope, index or group missing."""
         if self._rate.per_minute or not self._is_host_allowed(environ):
             return None
-        caller = self._identify_caller(environ)
+        try:
+            caller = self._identify_caller(environ)
+        except BadSetting:
+            return None
         if caller is None or caller.groups is not None or caller.indexes is not None:
             return None
         return caller if "compare" in caller.scopes else None
+
+    def check_keys(self) -> None:
+        """Raise BadSetting if there is a keys file and it cannot be read now."""
+        if self._keys is not None:
+            self._keys.check_file()
 
     def _admit_request(self) -> None:
         endpoint = request.endpoint
@@ -100,7 +108,11 @@ class Gate:
             check_index_access(g.caller, check_index_name(index))
 
     def _require_caller(self) -> Caller:
-        caller = self._identify_caller(request.environ)
+        try:
+            caller = self._identify_caller(request.environ)
+        except BadSetting:
+            self._rate.check(_make_address_id(request.environ))
+            raise Unavailable("the API keys cannot be read now", fix="try again later") from None
         if caller is not None:
             return caller
         self._rate.check(_make_address_id(request.environ))
@@ -109,7 +121,10 @@ class Gate:
         raise Unauthorized("an API key is required", fix="send Authorization: Bearer KEY, or X-API-Key: KEY")
 
     def _identify_caller(self, environ: WSGIEnvironment) -> Caller | None:
-        """Return the caller with the key that is shown; without keys, one for each address, who reads everything."""
+        """Return the caller with the key that is shown; without keys, one for each address, who reads everything.
+
+        Raise BadSetting if the keys cannot be read.
+        """
         if self._keys is None:
             return Caller(_make_address_id(environ))
         key = _read_credential(environ)

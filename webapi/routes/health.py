@@ -23,12 +23,15 @@ def report_alive() -> Response:
 
 @blueprint.get("/readyz", endpoint="ready")
 def check_ready() -> Response:
-    """Write to the store and ping the engine; 503 names the one that fails."""
-    gateway = get_context().gateway
+    """Write to the store, ping the engine and read the file of API keys; 503 names what is not usable."""
+    context = get_context()
+    parts = {"store": context.gateway.ping_store, "engine": context.gateway.ping_engine}
+    if context.settings.keys_file:
+        parts["keys"] = context.gate.check_keys
     checks: dict[str, str] = {}
-    for name, ping in (("store", gateway.ping_store), ("engine", gateway.ping_engine)):
+    for name, check in parts.items():
         try:
-            ping()
+            check()
         except PhraseComError as error:
             checks[name] = error.code
         else:

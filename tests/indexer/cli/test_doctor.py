@@ -156,3 +156,14 @@ def test_a_damaged_index_fails_and_the_others_are_listed(phrasecom: RunCommand, 
     assert (status, list_failures(findings)) == (1, ["index hurt"])
     assert findings["index hurt"]["fix"] == "rebuild it with: phrasecom index PATH --index hurt --engine engine"
     assert findings["indexes"]["detail"].startswith("made-up (")
+
+
+def test_a_keys_file_is_checked_once_there_is_one(phrasecom: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "phrasecom.toml").write_text('keys_file = "keys.toml"')
+    status, findings = run_doctor(phrasecom)
+    assert (status, findings["keys"]["state"]) == (0, "note") and "phrasecom keys add" in findings["keys"]["fix"]
+    assert phrasecom("keys", "add", "me")[0] == 0
+    assert run_doctor(phrasecom)[1]["keys"]["state"] == "ok"
+    (tmp_path / "keys.toml").write_text("[me")
+    status, findings = run_doctor(phrasecom)
+    assert (status, list_failures(findings)) == (1, ["keys"])

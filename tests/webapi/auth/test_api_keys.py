@@ -164,15 +164,45 @@ def test_keys_are_added_and_removed_without_a_restart(app: AppClient, keys: Issu
     assert app.with_key(new).get("/v1/indexes").status_code == 200
 
 
-def test_a_broken_keys_file_changes_nothing_and_a_missing_one_admits_nobody(keys: IssuedKeys) -> None:
-    key_file = KeyFile(keys.path)
-    key = keys.secrets["reader"]
-    keys.path.write_text("[reader")
-    key_file._next_check = 0.0
-    assert key_file.find_caller(key) is not None
-    keys.path.unlink()
-    key_file._next_check = 0.0
-    assert key_file.find_caller(key) is None
+@pytest.mark.slow
+@pytest.mark.parametrize("content", ["[reader", "x = 1", None], ids=["not TOML", "not a key", "missing"])
+def test_no_key_is_good_while_the_keys_file_cannot_be_read(
+    app: AppClient, keys: IssuedKeys, caplog: pytest.LogCaptureFixture, content: str | None
+) -> None:
+    """The keys read before may be those that were removed by the change with the mistake."""
+    reader = app.with_key(keys.secrets["reader"])
+    cached = reader.compare("d1", "d2")
+    assert cached.status_code == 200 and app.get("/readyz").json["checks"]["keys"] == "ok"
+    valid = keys.path.read_text()
+    keys.path.unlink() if content is None else keys.path.write_text(content)
+    wait_until(lambda: reader.get("/v1/indexes").status_code == 503)
+    for refused in (
+        reader.get("/v1/indexes"),
+        reader.get(f"/v1/comparisons/{cached.json['id']}"),
+        reader.get("/metrics"),
+    ):
+        assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
+        assert refused.headers["Retry-After"] and str(keys.path) not in refused.text
+    ready = app.get("/readyz")
+    assert (ready.status_code, ready.json["checks"]["keys"]) == (503, "bad-setting")
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert len(errors) == 1 and errors[0].startswith("every API key is refused") and str(keys.path) in errors[0]
+    keys.path.write_text(valid)
+    wait_until(lambda: reader.get("/v1/indexes").status_code == 200)
+    assert app.get("/readyz").status_code == 200
+
+
+def test_an_unrestricted_key_gets_no_cached_answer_while_the_keys_file_cannot_be_read(
+    two_indexes: Path, tmp_path: Path
+) -> None:
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    everything = keys.issue("everything", groups=("*",))
+    app = make_app_client(two_indexes, keys).with_key(everything)
+    path = f"/v1/comparisons/{app.compare('d1', 'd2').json['id']}"
+    assert app.get(path).headers["X-Cache"] == "local"
+    keys.path.write_text("[everything")
+    wait_until(lambda: app.get(path).status_code == 503)
+    app.close()
 
 
 @pytest.mark.parametrize(
