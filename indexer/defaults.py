@@ -7,7 +7,7 @@ from typing import Final
 DEFAULT_K: Final = 30
 """Salient phrases stored for each document."""
 DEFAULT_MU: Final = 3.0
-"""How strongly the salient phrases of a document avoid resembling each other; 0 turns it off."""
+"""Weight of a phrase's score relative to its similarity to salient phrases already selected."""
 DEFAULT_CAP: Final = 8
 """Phrases shown in each list of a comparison."""
 DEFAULT_MAX_DOCUMENT_BYTES: Final = 10 * 2**20

@@ -54,6 +54,9 @@ class Settings(BaseSettings):
     engine_api_key: SecretStr = Field(
         SecretStr(""), description="API key for Elasticsearch, in the form that its console shows"
     )
+    source_api_key: SecretStr = Field(
+        SecretStr(""), description="API key for the source of phrasecom attach, if it needs one"
+    )
     engine_ca: str = Field("", description="File with the CA certificate of the Elasticsearch cluster")
     engine_timeout_seconds: Seconds = Field(
         25.0, description="Timeout of one request to Elasticsearch; keep it below job_soft_seconds"
@@ -90,7 +93,11 @@ class Settings(BaseSettings):
     )
     k: int = Field(DEFAULT_K, ge=1, le=500, description="Salient phrases kept for each document")
     mu: float = Field(
-        DEFAULT_MU, ge=0, le=100, description="Weight of diversity when salient phrases are selected; 0 turns it off"
+        DEFAULT_MU,
+        ge=0,
+        le=100,
+        description="Weight of a phrase's own score when salient phrases are selected, relative to its similarity to "
+        "phrases already selected; lower values give more diverse phrases",
     )
 
     # How documents are compared

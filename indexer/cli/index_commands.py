@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import click
 
@@ -90,13 +90,26 @@ def index_command(
 @reading_options
 @analysis_options
 @force_option
-@click.option("--source-api-key", metavar="KEY", help="API key for the source, if required.")
+@click.option(
+    "--source-api-key-file",
+    "source_key_file",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="File with the API key for the source; - reads it from standard input.",
+)
+@click.option(
+    "--source-api-key",
+    metavar="KEY",
+    help="The same key as an argument, which the process list and the shell's history show; better in a file, or in "
+    "the environment as PHRASECOM_SOURCE_API_KEY.",
+)
 def attach_command(
     source: str,
     index: str,
     maps: tuple[str, ...],
     rejects_path: Path | None,
     force: bool,
+    source_key_file: IO[str] | None,
     source_api_key: str | None,
     as_json: bool,
     **options: str | None,
@@ -108,12 +121,32 @@ def attach_command(
     from indexer.readers.elasticsearch_index import find_attachment, read_elasticsearch_index
 
     fields = FieldMap.parse(maps)
+    key = _find_source_key(source_api_key, source_key_file)
 
     def read(settings: Settings, rejects: Rejects) -> Iterable[Document]:
-        return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=source_api_key)
+        return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=key)
 
-    attachment = find_attachment(source, fields, api_key=source_api_key)
+    attachment = find_attachment(source, fields, api_key=key)
     return _run_build(read, index, rejects_path, force, as_json, options, attachment)
+
+
+def _find_source_key(argument: str | None, file: IO[str] | None) -> str | None:
+    """Return the API key for a source from an argument, a file or the settings; None without one."""
+    from indexer.runtime.process_list import hide_argument
+    from indexer.settings import load_settings
+
+    if argument is not None:
+        hide_argument(argument)
+        if file is not None:
+            raise click.UsageError("give --source-api-key-file or --source-api-key, not both")
+        click.echo(
+            "phrasecom: --source-api-key is visible in the process list; "
+            "use --source-api-key-file or PHRASECOM_SOURCE_API_KEY",
+            err=True,
+        )
+    if file is not None:
+        argument = file.read().strip()
+    return load_settings(source_api_key=argument).source_api_key.get_secret_value() or None
 
 
 def _run_build(

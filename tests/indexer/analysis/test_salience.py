@@ -20,6 +20,7 @@ from indexer.analysis.salience import (
     phrase_interestingness,
     select_phrases,
 )
+from indexer.settings import describe_setting
 
 NAMES = st.lists(st.text(alphabet="abc ", min_size=1, max_size=8), min_size=1, max_size=25, unique=True)
 
@@ -79,6 +80,13 @@ def test_selection_is_greedy_on_the_objective() -> None:
     names = ["graph", "graphs", "neural network", "neural networks", "kernel", "tree"]
     scores = [0.9, 0.85, 0.8, 0.6, 0.3, 0.95]
     assert select_for_document(names, np.array(scores), {}, k=4, mu=3.0) == select_naively(names, scores, 4, 3.0)
+
+
+def test_lower_values_of_mu_give_more_diverse_phrases() -> None:
+    names, scores = ["neural networks", "neural network", "kernel"], np.array([0.9, 0.85, 0.6])
+    assert select_for_document(names, scores, {}, k=2, mu=100.0) == [0, 1]
+    assert select_for_document(names, scores, {}, k=2, mu=1.0)[1] == 2
+    assert "lower values give more diverse phrases" in describe_setting("mu")
 
 
 def test_a_near_duplicate_is_selected_after_a_different_phrase() -> None:
