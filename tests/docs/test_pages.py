@@ -49,6 +49,13 @@ def test_commands_and_links_in_a_page_exist(page: str) -> None:
         assert (path.parent / link).exists(), f"{page} links to {link}"
 
 
+@pytest.mark.parametrize("page", list_pages())
+def test_no_emphasis_became_a_list(page: str) -> None:
+    """Lists have dashes: a star at the start of a line is emphasis that lost its second star, or its word."""
+    prose = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    assert not re.findall(r"^\s*\* .*$", prose, flags=re.MULTILINE)
+
+
 def find_code(text: str) -> list[str]:
     """Return fenced blocks and spans of code."""
     return re.findall(r"```\w*\n(.*?)```", text, flags=re.DOTALL) + re.findall(r"`([^`\n]+)`", text)

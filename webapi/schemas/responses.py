@@ -64,15 +64,18 @@ class PhraseReply(ReplyModel):
     rest: float | None = None
 
 
-class StatsReply(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    phrases: int
-    documents: int
-    edges: int
-    iterations: int
-    rounds: int
-    ms: dict[str, float]
-    notes: list[str]
+class StatsReply(ReplyModel):
+    phrases: int = Field(description="Phrases in the neighbourhood of the two sides")
+    documents: int = Field(description="Documents in the neighbourhood")
+    edges: int = Field(description="Connections between these phrases and documents")
+    reached: int = Field(description="Documents of the whole index that are connected to both sides")
+    left_out: float = Field(
+        description="Share of the salient phrases' connections outside the neighbourhood, by weight"
+    )
+    iterations: int = Field(description="Steps of the longest inner loop of the method; 0 if it solves exactly")
+    rounds: int = Field(description="Rounds of the outer loop of the method")
+    ms: dict[str, float] = Field(description="Milliseconds of each step")
+    notes: list[str] = Field(description="Remarks, for example about parts that were left out")
 
 
 class CandidateReply(ReplyModel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from worker.solver.relaxation import Relaxation, RelaxationState
 from worker.solver.seeds import Seeds
-from worker.solver.subgraph import Floats, Indices, Subgraph
+from worker.solver.subgraph import Floats, Indices, Matrix, Subgraph, multiply_to_dense
 
 MAX_DENSE_SYSTEM = 1500
 """Up to this many phrases or documents (the smaller counts) the linear system is solved densely."""
@@ -59,12 +59,11 @@ def propagate_exactly(graph: Subgraph, seeds: Seeds, alpha: float) -> Relevance:
     return Relevance(f, g, np.zeros(seeds.pair_count, dtype=np.int64))
 
 
-def _solve_system(matrix: Floats, transposed: Floats, alpha: float, right: Floats) -> Floats:
+def _solve_system(matrix: Matrix, transposed: Matrix, alpha: float, right: Floats) -> Floats:
     """Solve ``((1 + alpha) I - M M^T) x = right``: positive definite, as the norm of M is at most 1."""
     size = matrix.shape[0]
     if size <= MAX_DENSE_SYSTEM:
-        product = matrix @ transposed
-        system = -(product if isinstance(product, np.ndarray) else product.toarray())
+        system = -multiply_to_dense(matrix, transposed)
         system[np.diag_indices(size)] += 1 + alpha
         return np.asarray(np.linalg.solve(system, right), dtype=np.float64)
     from scipy.sparse.linalg import LinearOperator, cg

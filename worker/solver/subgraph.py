@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,26 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
+
+
+class SparseMatrix(Protocol):
+    """The part of a scipy CSR array that the solver uses; scipy itself has no types."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @overload
+    def __matmul__(self, other: Floats, /) -> Floats: ...
+
+    @overload
+    def __matmul__(self, other: SparseMatrix, /) -> SparseMatrix: ...
+
+    def __getitem__(self, rows: list[int], /) -> SparseMatrix: ...
+
+    def toarray(self) -> Floats: ...
+
+
+Matrix: TypeAlias = Floats | SparseMatrix
 
 MAX_DENSE_CELLS = 32_768
 """Up to this many cells a plain block multiplies about as fast as a sparse matrix, and without allocating."""
@@ -30,9 +50,9 @@ class Subgraph:
     """D_P of the whole corpus, shape (P,)."""
     document_degrees: Floats
     """D_D of the whole corpus, shape (N,)."""
-    matrix: Any
+    matrix: Matrix
     """S: an array of shape (P, N) where it is small, a scipy CSR array otherwise."""
-    transposed: Any
+    transposed: Matrix
     """S^T in the same form: a view of the block, or a CSR array of its own."""
 
     @classmethod
@@ -85,15 +105,15 @@ class Subgraph:
 
     def phrase_row(self, phrase: int) -> Floats:
         """Return row ``S_i`` as a plain vector, shape (N,)."""
-        return np.asarray(self.matrix[phrase] if self.is_dense else self.matrix[[phrase]].toarray()[0])
+        return _get_row(self.matrix, phrase)
 
     def document_column(self, document: int) -> Floats:
         """Return column ``S_.j`` as a plain vector, shape (P,)."""
-        return np.asarray(self.matrix[:, document] if self.is_dense else self.transposed[[document]].toarray()[0])
+        return _get_row(self.transposed, document)
 
     def to_dense(self) -> Floats:
         """Return S as a plain array, shape (P, N)."""
-        return np.asarray(self.matrix if self.is_dense else self.matrix.toarray())
+        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
     def compute_coverage(self) -> tuple[Floats, Floats]:
         """Return the share of each phrase's (P,) and each document's (N,) degree that lies inside the subgraph."""
@@ -105,7 +125,20 @@ class Subgraph:
         )
 
 
-def _multiply_into(matrix: Any, x: Floats, out: Floats) -> Floats:
+def multiply_to_dense(matrix: Matrix, other: Matrix) -> Floats:
+    """Return the product of two matrices of the same form as a plain array."""
+    if isinstance(other, np.ndarray):
+        return matrix @ other
+    assert not isinstance(matrix, np.ndarray)
+    return (matrix @ other).toarray()
+
+
+def _get_row(matrix: Matrix, row: int) -> Floats:
+    """Return one row as a plain vector, of a plain array as a view."""
+    return np.asarray(matrix[row] if isinstance(matrix, np.ndarray) else matrix[[row]].toarray()[0])
+
+
+def _multiply_into(matrix: Matrix, x: Floats, out: Floats) -> Floats:
     """Write and return ``matrix @ x``; a dense product allocates nothing."""
     if isinstance(matrix, np.ndarray):
         np.dot(matrix, x, out=out)

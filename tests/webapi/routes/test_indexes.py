@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexer.readers import Rejects, read_documents
+from indexer.readers.registry import read_documents
+from indexer.readers.rejects import Rejects
 from tests.support.polling import wait_until
 from tests.support.web_servers import StartServer
 from tests.support.workers import StartWorker

@@ -14,6 +14,7 @@ from webapi.app import create_app
 from webapi.client import Client
 from webapi.http.problems import InvalidRequest
 from webapi.schemas import openapi, requests, responses
+from worker.answer.comparison import Stats
 from worker.explain.spec import INTEGER_OPTIONS, OPTION_RANGES, OPTIONS
 from worker.jobs.config import WorkConfig
 from worker.methods.registry import METHODS
@@ -130,6 +131,13 @@ def test_answers_are_as_described(real: Client) -> None:
     pending = real.request("POST", "/v1/indexes/papers/documents", {"documents": [{"id": "described"}]})
     check_reply(responses.JobReply, pending.json())
     check_reply(responses.HealthReply, real.call("GET", "/readyz"))
+
+
+def test_every_field_of_the_statistics_is_described() -> None:
+    described = openapi.build_openapi_description()["components"]["schemas"]["StatsReply"]
+    assert set(described["properties"]) == set(Stats().to_dict()) == set(described["required"])
+    assert all("description" in field for field in described["properties"].values())
+    assert described["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"index": "nope", "a": {"id": "d1"}, "b": {"id": "d2"}}'])
