@@ -2,7 +2,8 @@
 
 The orders are words of side b's query: ``hold=1`` waits until the test releases it, ``steps=4`` reports progress in
 four steps (and waits in each if it holds), ``sleep=2`` sleeps two seconds, ``kill=2`` kills its own process in the
-first two attempts, ``fail=NAME`` raises that error of the product, ``crash=yes`` raises one that is not.
+first two attempts, ``stuck=yes`` ignores the soft time limit and never ends, ``fail=NAME`` raises that error of the
+product, ``crash=yes`` raises one that is not.
 Computations are counted in Valkey, since they run in other processes than the test.
 """
 
@@ -12,6 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +92,9 @@ class FakeComparer:
         orders = dict(word.split("=", 1) for word in words.split() if "=" in word)
         if computed <= int(orders.get("kill", 0)):
             os.kill(os.getpid(), signal.SIGKILL)
+        while "stuck" in orders:
+            with suppress(Exception):  # the soft time limit is one
+                time.sleep(60)
         if "fail" in orders:
             raise getattr(errors, orders["fail"])("as ordered")
         if "crash" in orders:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
-from indexer.engines.search_types import Selection
-from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBusy, TooLarge, TooSlow, UnsupportedVersion
+from indexer.engines.search_types import NeighbourhoodRequest, Selection
+from indexer.errors import (
+    BadSetting,
+    CorruptIndex,
+    EngineUnavailable,
+    IndexBusy,
+    PhraseComError,
+    TooLarge,
+    TooSlow,
+    UnsupportedVersion,
+)
 from indexer.net import find_free_port
 from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus, write_index
 from tests.support.http_server import OldElasticsearch, OtherProduct, serve_in_thread
@@ -70,13 +80,48 @@ def test_a_bad_server_address_is_refused() -> None:
         open_engine("http://")
 
 
-def test_a_partial_answer_counts_as_no_answer(server: ElasticsearchEngine) -> None:
-    complete = {"_shards": {"failed": 0}, "timed_out": False}
-    assert server.connection.require_complete(complete) is complete
-    with pytest.raises(EngineUnavailable):
-        server.connection.require_complete({"_shards": {"failed": 1}})
-    with pytest.raises(TooSlow, match="query_seconds"):
-        server.connection.require_complete({"_shards": {"failed": 0}, "timed_out": True})
+@pytest.mark.parametrize(
+    ("part", "value", "error"),
+    [("_shards", {"failed": 1}, EngineUnavailable), ("timed_out", True, TooSlow)],
+    ids=["failed shard", "timed out"],
+)
+def test_no_read_takes_an_incomplete_answer(
+    server: ElasticsearchEngine,
+    corpus: AnalysedCorpus,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    value: object,
+    error: type[PhraseComError],
+) -> None:
+    """Elasticsearch answers with status 200; the parts that say so must not be filtered out of the response."""
+    reader = write_index(server, corpus)
+    search = server.connection.client.search
+    faults = [0]
+
+    def search_with_fault(**given: Any) -> Any:
+        response = search(**given)
+        if any(path.startswith(part) for path in given.get("filter_path", part).split(",")):
+            response.body[part] = value
+            faults[0] += 1
+        return response
+
+    monkeypatch.setattr(server.connection.client, "search", search_with_fault)
+    monkeypatch.setattr("indexer.engines.elasticsearch.reader.RETRY_WAITS", (None,))
+    monkeypatch.setattr("indexer.engines.elasticsearch.engine.RETRY_WAITS", (None,))
+    phrase = {corpus.documents[0].phrases[0]: 1.0}
+    reads: list[Callable[[], object]] = [
+        lambda: reader.search(Selection()),
+        lambda: list(reader.scan()),
+        lambda: reader.readable_ids(frozenset({"staff"}), 10),
+        lambda: reader.facet_names(),
+        lambda: reader.find_neighbourhood(NeighbourhoodRequest(phrase, phrase, (), 10)),
+        lambda: server.open_reader("papers"),
+        lambda: server.get_info("papers"),
+    ]
+    for number, read in enumerate(reads, 1):
+        with pytest.raises(error):
+            read()
+        assert faults[0] == number
 
 
 def test_a_later_build_takes_over_and_the_earlier_one_fails(

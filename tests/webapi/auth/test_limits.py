@@ -248,10 +248,32 @@ def test_a_job_that_needs_too_much_memory_fails_alone(
 
 
 def test_settings_reach_the_workers() -> None:
-    settings = load_settings(worker_memory_bytes=2**30, max_jobs_per_caller=7, query_seconds=3, engine="http://x:9200")
-    config = load_work_config(settings)
-    assert (config.memory_bytes, config.limits.max_jobs_per_caller) == (2**30, 7)
-    assert config.engine_options["query_seconds"] == 3
+    """Each has a value that is not its default, so that one that is not passed on shows."""
+    values = {
+        "answer_ttl_seconds": 11.0,
+        "answers_bytes": 12_000,
+        "max_queue": 13,
+        "max_jobs_per_caller": 14,
+        "job_soft_seconds": 15.0,
+        "job_hard_seconds": 16.0,
+        "concurrency": 17,
+        "max_set": 18,
+        "max_text_bytes": 19_000,
+        "worker_memory_bytes": 2**30,
+        "query_seconds": 3.0,
+        "engine_timeout_seconds": 4.0,
+    }
+    config = load_work_config(load_settings(engine="http://x:9200", **values))
+    limits, engine = config.limits, config.engine_options
+    assert [limits.answer_ttl, limits.max_answer_bytes, limits.max_open_jobs, limits.max_jobs_per_caller] == [
+        11,
+        12_000,
+        13,
+        14,
+    ]
+    assert (config.soft_limit_seconds, config.hard_limit_seconds, config.inline_threads) == (15, 16, 17)
+    assert (config.max_set, config.max_text_bytes, config.memory_bytes) == (18, 19_000, 2**30)
+    assert (engine["query_seconds"], engine["timeout"]) == (3, 4)
 
 
 def test_a_search_of_elasticsearch_ends_in_time(elasticsearch_engine: Engine) -> None:

@@ -140,6 +140,17 @@ def test_the_last_caller_to_leave_stops_the_work(gateway: JobGateway, shared_wor
     assert wait_for_end(gateway, submit_query(gateway, "the worker is free again")).state == "done"
 
 
+def test_a_job_past_its_hard_limit_is_killed_and_counts_as_a_lost_worker(
+    gateway: JobGateway, start_worker: StartWorker, work_config: WorkConfig
+) -> None:
+    limits = replace(work_config.limits, max_lost_workers=2)
+    start_worker(changed=replace(work_config, soft_limit_seconds=1, hard_limit_seconds=2, limits=limits))
+    ended = wait_for_end(gateway, submit_query(gateway, "stuck=yes"))
+    assert ended.failure is not None and ended.failure.code == "worker-lost"
+    assert count_computations("stuck=yes") == 2
+    assert wait_for_end(gateway, submit_query(gateway, "after it")).state == "done"
+
+
 def test_a_job_past_its_soft_limit_fails_and_says_so(
     gateway: JobGateway, start_worker: StartWorker, work_config: WorkConfig
 ) -> None:
