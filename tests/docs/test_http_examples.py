@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from indexer.indexing.build import build_index
 from tests.support.api_keys import make_app_client
 from tests.support.corpora import planted_pairs
 from tests.support.paths import ROOT
-from tests.support.web_servers import RunningServer
+from tests.support.shell_pages import read_blocks, run_script
 from webapi.http.problems import CODE_BY_STATUS, InvalidRequest, UnsupportedMediaType
 from worker.jobs.job import TIME_LIMIT, WORKER_LOST
 
@@ -32,19 +30,11 @@ _REQUEST = {"index": "fields", "a": {"id": "d0011"}, "b": {"id": "d0035"}, "opti
 _WIDTH = 118
 
 
-def test_the_walk_through_runs_as_it_is_written(real_server: RunningServer) -> None:
-    commands = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
-    script = "set -euo pipefail\nshopt -s expand_aliases\n" + commands
-    done = subprocess.run(
-        ["bash", "-c", script],
-        env=os.environ | {"PHRASECOM": real_server.url},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def test_the_tutorial_runs_as_it_is_written_in_an_empty_folder(tmp_path: Path) -> None:
+    done = run_script(tmp_path, ["shopt -s expand_aliases", *read_blocks("http.md", "Tutorial")])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert '"why"' in done.stdout and '"distinct_a"' in done.stdout
+    assert '"phrase":"web graph"' in done.stdout, "the answers are not empty"
 
 
 def _list_codes(kind: type[errors.PhraseComError]) -> set[str]:
