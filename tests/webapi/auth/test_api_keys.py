@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import shutil
 import socket
@@ -97,6 +98,17 @@ def test_a_key_that_is_nearly_right_is_wrong(app: AppClient, keys: IssuedKeys) -
     for key in [*wrong, "pc_reader_", "pc_reader", "reader", read_keys(keys.path)["reader"].sha256, "\u00e9"]:
         refused = app.with_key(None).get("/v1/indexes", {"X-API-Key": key})
         assert (refused.status_code, refused.json["code"]) == (401, "unauthorized"), key
+
+
+def test_every_key_costs_one_comparison_in_constant_time(keys: IssuedKeys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the place of the first wrong character nor the existence of a name shows in the time of a refusal."""
+    key_file, right = KeyFile(keys.path), keys.secrets["reader"]
+    compared: list[tuple[str, str]] = []
+    compare = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: compared.append((a, b)) or compare(a, b))
+    shown = [right, right[:-1] + "~", right.replace("reader", "nobody"), "x"]
+    assert [key_file.find_caller(key) is not None for key in shown] == [True, False, False, False]
+    assert [(len(a), len(b)) for a, b in compared] == [(64, 64)] * len(shown)
 
 
 REQUESTS = {
