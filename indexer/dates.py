@@ -55,7 +55,7 @@ def _to_iso(moment: datetime) -> str:
 def date_to_millis(date: str | None) -> int | None:
     """Return the first millisecond of a date; None without a date or if it cannot be parsed."""
     try:
-        return _parse_span(date)[0] if date else None
+        return _parse_date_span(date)[0] if date else None
     except (ValueError, OverflowError):
         return None
 
@@ -66,8 +66,8 @@ def date_bounds_to_millis(date_from: str | None, date_to: str | None) -> tuple[i
     A day, month or year counts as a whole. Raise BadParameter if one of them is not a date.
     """
     return (
-        _parse_half_open_range(date_from)[0] if date_from else None,
-        _parse_half_open_range(date_to)[1] if date_to else None,
+        _require_date_span(date_from)[0] if date_from else None,
+        _require_date_span(date_to)[1] if date_to else None,
     )
 
 
@@ -76,25 +76,21 @@ def range_query_to_millis(**conditions: str) -> tuple[int | None, int | None]:
 
     Of two conditions on the same end the narrower holds. Raise BadParameter if one of them is not a date.
     """
-    starts = [
-        _parse_half_open_range(conditions[name])[end] for name, end in (("gte", 0), ("gt", 1)) if name in conditions
-    ]
-    ends = [
-        _parse_half_open_range(conditions[name])[end] for name, end in (("lt", 0), ("lte", 1)) if name in conditions
-    ]
+    starts = [_require_date_span(conditions[name])[end] for name, end in (("gte", 0), ("gt", 1)) if name in conditions]
+    ends = [_require_date_span(conditions[name])[end] for name, end in (("lt", 0), ("lte", 1)) if name in conditions]
     return max(starts, default=None), min(ends, default=None)
 
 
-def _parse_half_open_range(date: str) -> tuple[int, int]:
+def _require_date_span(date: str) -> tuple[int, int]:
     try:
-        return _parse_span(date)
+        return _parse_date_span(date)
     except (ValueError, OverflowError):
         raise BadParameter(
             f"{date[:40]!r} is not a date", fix="write it as 2011-03-11 or 2011-03-11T09:00:00"
         ) from None
 
 
-def _parse_span(date: str) -> tuple[int, int]:
+def _parse_date_span(date: str) -> tuple[int, int]:
     """Return the first millisecond of ``date`` and the first one after it."""
     date = date.strip()
     if _YEAR.fullmatch(date):

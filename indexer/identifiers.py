@@ -63,20 +63,22 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def build_facet_prefix(name: str) -> str:
+def build_facet_key_prefix(facet_name: str) -> str:
     """Return the start of a facet's keys; ``=`` in the name is escaped, so that no two facets share one."""
-    return replace_surrogates(name).replace("%", "%25").replace("=", "%3D") + "="
+    return replace_surrogates(facet_name).replace("%", "%25").replace("=", "%3D") + "="
 
 
-def parse_facet_name(key: str) -> str:
+def parse_facet_name(facet_key: str) -> str:
     """Return the facet's name of a ``name=value`` key."""
-    return key.partition("=")[0].replace("%3D", "=").replace("%25", "%")
+    return facet_key.partition("=")[0].replace("%3D", "=").replace("%25", "%")
 
 
 def build_facet_keys(facets: Mapping[str, Sequence[str]]) -> list[str]:
     """Return every value of every facet as a ``name=value`` key, in order and without duplicates."""
     return list(
         dict.fromkeys(
-            build_facet_prefix(name) + replace_surrogates(value) for name, values in facets.items() for value in values
+            build_facet_key_prefix(name) + replace_surrogates(value)
+            for name, values in facets.items()
+            for value in values
         )
     )

@@ -81,7 +81,7 @@ def is_configured() -> bool:
     return any(_is_ours(handler) for handler in logging.getLogger().handlers)
 
 
-def format_line(logger: str, text: str) -> str:
+def format_as_log_line(logger: str, text: str) -> str:
     """Return a message that a library does not log, in the format of all other lines."""
     record = logging.LogRecord(logger, logging.INFO, "", 0, text.strip(), None, None)
     for handler in filter(_is_ours, logging.getLogger().handlers):

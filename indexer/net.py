@@ -22,7 +22,7 @@ def find_free_port() -> int:
     A port of that range may be taken by any connection before the server binds it; a port below it only by a
     program that asks for it.
     """
-    end = _read_ephemeral_start()
+    end = _read_first_ephemeral_port()
     for _ in range(_MAX_TRIES if end > _MIN_PORT else 0):
         port = random.randrange(_MIN_PORT, end)
         if _is_free(port):
@@ -32,7 +32,7 @@ def find_free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _read_ephemeral_start() -> int:
+def _read_first_ephemeral_port() -> int:
     try:
         return int(_EPHEMERAL_RANGE_FILE.read_text().split()[0])
     except (OSError, ValueError, IndexError):

@@ -70,9 +70,9 @@ class FieldMap:
             sources[target] = source
         return cls(sources)
 
-    def get_source(self, target: str) -> str:
+    def get_source_path(self, document_field: str) -> str:
         """Return the name or path in a record that a field of the document comes from."""
-        return self.sources.get(target, target)
+        return self.sources.get(document_field, document_field)
 
     def get_facet_sources(self) -> dict[str, str]:
         """Return facet name -> name or path in a record, of the facets that are mapped one by one."""
@@ -85,14 +85,14 @@ class FieldMap:
 
 def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, max_bytes: int) -> Document:
     """Return the document of a record; raise BadRecord if a field cannot be read or ``check_document`` refuses it."""
-    values = {name: _get_value(record, fields.get_source(name)) for name in DOCUMENT_FIELDS}
+    values = {name: _get_value(record, fields.get_source_path(name)) for name in DOCUMENT_FIELDS}
     text = _to_string(values["text"], "text")
     if not text.strip():
         raise BadRecord(NO_TEXT if values["text"] is None else "the text is empty")
     facets = _to_facets(values["facets"])
     for name, source in fields.get_facet_sources().items():
         facets |= _to_facets({name: _get_value(record, source)})
-    used_columns = {fields.get_source(name).partition(".")[0] for name in DOCUMENT_FIELDS}
+    used_columns = {fields.get_source_path(name).partition(".")[0] for name in DOCUMENT_FIELDS}
     used_columns |= {source.partition(".")[0] for source in fields.get_facet_sources().values()}
     document = Document(
         id=_to_id(values["id"], default_id),

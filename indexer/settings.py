@@ -271,9 +271,9 @@ def _make_bad_setting(error: ValidationError, overrides: dict[str, Any], config_
     return BadSetting(f"{place} is {shown}", fix=f"it must be {describe_allowed_values(name)}")
 
 
-def describe_allowed_values(name: str) -> str:
+def describe_allowed_values(setting_name: str) -> str:
     """Return in words what a setting may be: ``a whole number, at least 1``."""
-    field = Settings.model_fields[name]
+    field = Settings.model_fields[setting_name]
     choices = getattr(field.annotation, "__args__", None)
     if choices:
         return "one of " + ", ".join(choices)
@@ -292,14 +292,14 @@ def describe_allowed_values(name: str) -> str:
 
 def describe_setting(name: str) -> str:
     """Return the help line of the option that overrides a setting."""
-    return f"{Settings.model_fields[name].description}  [default: {describe_default(name)}]"
+    return f"{Settings.model_fields[name].description}  [default: {describe_setting_default(name)}]"
 
 
-def describe_default(name: str) -> str:
+def describe_setting_default(setting_name: str) -> str:
     """Return the default of a setting as help and docs show it."""
-    if name == "engine":
+    if setting_name == "engine":
         return "a folder in the user's data directory"
-    default = Settings.model_fields[name].default
+    default = Settings.model_fields[setting_name].default
     if isinstance(default, SecretStr):
         default = default.get_secret_value()
     return str(default) if default != "" else "none"

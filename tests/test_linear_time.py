@@ -26,15 +26,15 @@ from indexer.readers.markup import parse_html, parse_markdown, parse_plain_text
 from indexer.records import BadRecord, FieldMap, make_document
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences
-from indexer.text.tokenizer import SEPARATOR_MARKS, lemmatize_text, split_words, tokenize_document
+from indexer.text.tokenizer import SEPARATOR_MARKS, lemmatize_text, split_words_and_separators, tokenize_document
 from tests.support import regex_steps
 from tests.support.corpora.engine_corpus import make_draft, weigh_drafts
 from tests.support.regex_steps import StepCounter
 from tests.test_architecture import MODULES
 from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.query_side import MAX_QUERY_PHRASES, add_every_phrase
-from worker.explain.side import Side, parse_search
-from worker.phrasing.compounds import find_compound, space_tokens
+from worker.explain.side import Side, split_search_words_and_filters
+from worker.phrasing.compounds import find_compound, pad_tokens_for_compounds
 
 MAX_GROWTH = 2.7
 """Operations for a text twice as long, relative to those for the text: 2 if they are proportional, 4 if quadratic."""
@@ -207,11 +207,11 @@ TEXT_READERS: Mapping[str, Callable[[str], object]] = {
     "date": date_to_millis,
     "tokens": lambda text: tokenize_document(Document("x", text=text)).spans(),
     "lemmas": lemmatize,
-    "search side": parse_search,
+    "search side": split_search_words_and_filters,
     "side": Side.from_text,
     "log line": redact,
     "phrase search": lambda text: [find_occurrences(phrase, text) for phrase in ("a", "a b", "a a a", "a@@b", "a@@a")],
-    "compound": lambda text: find_compound("a", [space_tokens(text)], lambda word: True),
+    "compound": lambda text: find_compound("a", [pad_tokens_for_compounds(text)], lambda word: True),
 }
 
 
@@ -230,7 +230,7 @@ def test_a_query_of_many_phrases_is_compared_in_bounded_work(count_operations: O
         names = [f"w{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(size)]
         model = weigh_drafts([make_draft("x", names, names)]).model
         phrases = [one.phrase for one in add_every_phrase(make_draft("query", names, names), model).salient]
-        return count_operations(lambda: NearDuplicates(model).merge(phrases))
+        return count_operations(lambda: NearDuplicates(model).group_near_duplicates(phrases))
 
     assert count(2 * MAX_QUERY_PHRASES) <= MAX_GROWTH * count(MAX_QUERY_PHRASES)
 
@@ -238,6 +238,6 @@ def test_a_query_of_many_phrases_is_compared_in_bounded_work(count_operations: O
 @pytest.mark.parametrize("unit", ["a", "é", "\u0315\u0300", "a.", "a'b", "\u00ad", "A1_"])
 def test_no_word_is_longer_than_its_limit_and_none_of_it_is_lost(unit: str) -> None:
     """What compares two words, or orders the marks of one, takes time by the square of their length."""
-    words, separators = split_words(unit * 20_000)
+    words, separators = split_words_and_separators(unit * 20_000)
     assert max(map(len, words)) <= 16 * 256
     assert "".join(separators[:1] + [a + b for a, b in zip(words, separators[1:], strict=True)]) == unit * 20_000

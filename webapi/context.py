@@ -54,7 +54,7 @@ def read_json_body() -> bytes:
     return request.get_data(cache=False)
 
 
-def read_preferred_wait(settings: Settings) -> float:
+def read_preferred_wait_seconds(settings: Settings) -> float:
     """Return the seconds to wait for a job, by ``Prefer: respond-async`` or ``Prefer: wait=N``.
 
     Preferences that cannot be parsed are ignored.

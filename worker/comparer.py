@@ -24,10 +24,10 @@ from worker.explain.side import Side
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.base import MethodResult, PairProblem
-from worker.methods.log_evidence import measure_evidence
-from worker.methods.query_ranking import adjust_for_query, rank_for_query
+from worker.methods.log_evidence import measure_relevance_and_margins
+from worker.methods.query_ranking import halve_cut_for_query, rank_for_query
 from worker.methods.registry import METHODS
-from worker.methods.relevance import prepare_pair
+from worker.methods.relevance import prepare_and_calibrate_pair
 
 T = TypeVar("T")
 ComparisonProgress = Callable[[float, str], None]
@@ -113,7 +113,7 @@ class Comparer:
         """
         if not specs:
             return
-        if any(not _can_share(spec, specs[0]) for spec in specs):
+        if any(not _can_share_neighbourhood(spec, specs[0]) for spec in specs):
             raise BadParameter(
                 "comparisons explained together differ in index, access rights or graph",
                 fix="compare them one at a time",
@@ -186,7 +186,7 @@ class Comparer:
         return reader
 
 
-def _can_share(spec: ComparisonSpec, other: ComparisonSpec) -> bool:
+def _can_share_neighbourhood(spec: ComparisonSpec, other: ComparisonSpec) -> bool:
     """Return whether two specs can share one fetch and one neighbourhood."""
     return not spec.is_full_graph and (spec.index, spec.groups) == (other.index, other.groups)
 
@@ -226,7 +226,7 @@ def _build_graph(
 def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tuple[PairProblem, MethodResult]:
     """Build the features of a pair and return them with the method's result."""
     query_side = _find_query_side(spec, pair)
-    parameters = adjust_for_query(spec.parameters) if query_side else spec.parameters
+    parameters = halve_cut_for_query(spec.parameters) if query_side else spec.parameters
     method = METHODS[spec.method]
     problem = build_pair_problem(
         pair,
@@ -234,11 +234,12 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         parameters,
         unit_weights=spec.is_full_graph and spec.preset == "paper",
         with_counts=method.needs_counts,
-        with_word_bm25=method.needs_word_bm25 or (query_side is not None and not _salient_of(pair, query_side)),
+        with_word_bm25=method.needs_word_bm25
+        or (query_side is not None and not _get_salient_phrases(pair, query_side)),
         neighbour_texts=_fetch_neighbour_lemmas(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
     )
     if query_side:
-        evidence = measure_evidence(problem, prepare_pair(problem, spec.method))
+        evidence = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
         return problem, rank_for_query(problem, evidence, query_side)
     return problem, method.sort_phrases(problem)
 
@@ -250,7 +251,7 @@ def _find_query_side(spec: ComparisonSpec, pair: SidePair) -> Literal["a", "b"] 
     return "a" if pair.a.kind == "query" else "b" if pair.b.kind == "query" else None
 
 
-def _salient_of(pair: SidePair, side: Literal["a", "b"]) -> Sequence[str]:
+def _get_salient_phrases(pair: SidePair, side: Literal["a", "b"]) -> Sequence[str]:
     return pair.candidates.salient_a if side == "a" else pair.candidates.salient_b
 
 

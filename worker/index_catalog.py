@@ -14,7 +14,7 @@ from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import EpochChanged
 from indexer.text.tokenizer import locate_tokens
-from worker.explain.side import parse_search
+from worker.explain.side import split_search_words_and_filters
 
 if TYPE_CHECKING:
     from indexer.analysis.analyzer import Analyzer
@@ -71,7 +71,7 @@ class IndexCatalog:
         except EpochChanged:
             return step(self.engine.open_reader(index))
 
-    def find_source(self, index: str) -> AttachedSource | None:
+    def find_attached_source(self, index: str) -> AttachedSource | None:
         """Return the index that this one is attached to, if it can be searched; looked up every few seconds."""
         expires, source = self._sources.get(index, (0.0, None))
         if expires < time.monotonic():
@@ -95,9 +95,9 @@ class IndexCatalog:
     def get_analyzer(self, index: str) -> Analyzer:
         return self._analyzers.get(self.engine.open_reader(index))
 
-    def select_versions(self, index: str, search: str, groups: Groups = None) -> dict[str, str]:
+    def search_document_versions(self, index: str, search_text: str, groups: Groups = None) -> dict[str, str]:
         """Return the content versions of the documents that a ``search`` side selects, by id; one request."""
-        words, filters = parse_search(search)
+        words, filters = split_search_words_and_filters(search_text)
         selection = replace(filters, words=self.lemmatise(index, words))
         result = self.run_on_reader(index, lambda reader: reader.search(selection, size=self._max_set, groups=groups))
         return {hit.id: hit.document.version for hit in result.hits}

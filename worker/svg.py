@@ -34,11 +34,11 @@ def draw_svg(width: float, height: float, label: str, parts: Sequence[str]) -> s
     return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>"]) + "\n"
 
 
-def draw_scale(y: Axis, step: float, left: float, right: float) -> list[str]:
+def draw_horizontal_grid(y_axis: Axis, step: float, left: float, right: float) -> list[str]:
     """Draw a horizontal line at every step, with its value to the left."""
     parts = []
-    for number in range(int(max(y.values) / step + 1e-9) + 1):
-        height = y(number * step)
+    for number in range(int(max(y_axis.values) / step + 1e-9) + 1):
+        height = y_axis(number * step)
         parts.append(f'<path d="M{left} {height}H{right}" stroke="#ddd"/>')
         parts.append(draw_text(left - 8, height + 4, f"{number * step:g}", anchor="end"))
     return parts
@@ -56,7 +56,7 @@ def draw_text(x: float, y: float, text: str, *, anchor: str = "start", colour: s
     return f"<text {attributes}>{escape(text)}</text>"
 
 
-def choose_step(maximum: float) -> float:
+def choose_axis_step(maximum: float) -> float:
     """Return a round step that divides the range from 0 to ``maximum`` into about four or five."""
     raw = max(maximum, 1e-9) / 4
     power = 10.0 ** math.floor(math.log10(raw))

@@ -16,7 +16,7 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.mining.mined_batches import BatchPart, MinedBatches
 from indexer.model.phrase_model import PhraseModel
 from indexer.progress import Progress, no_progress
-from indexer.runtime.document_spool import DocumentSpool, split_into_parts
+from indexer.runtime.document_spool import DocumentSpool, split_into_parts_and_reader
 from indexer.runtime.process_pool import map_in_order
 from indexer.runtime.transfer import pack_for_transfer, unpack_transferred
 from indexer.segmentation.batch import CompiledModel, find_phrases
@@ -54,9 +54,11 @@ class Analyzer:
 
         ``total`` is the number of documents reported to ``progress``.
         """
-        return self.prepare_all(documents, _return_unchanged, processes=processes, total=total, progress=progress)
+        return self.analyse_and_prepare_all(
+            documents, _return_unchanged, processes=processes, total=total, progress=progress
+        )
 
-    def prepare_all(
+    def analyse_and_prepare_all(
         self,
         documents: Iterable[Document],
         prepare: Callable[[AnalysedDocument], Prepared],
@@ -66,16 +68,16 @@ class Analyzer:
         progress: Progress = no_progress,
     ) -> Generator[Prepared, None, None]:
         """Analyse the documents and yield ``prepare(analysed)`` for each, computed in the process that analysed it."""
-        parts, read_part = split_into_parts(documents, BATCH_SIZE)
+        parts, read_part = split_into_parts_and_reader(documents, BATCH_SIZE)
         pack = pack_for_transfer if processes > 1 else _return_unchanged
 
-        def work(part: Any) -> list[Any]:
+        def analyse_part(part: Any) -> list[Any]:
             analysed = analyse_batch(self._compiled, self._options, read_part(part))
             return [pack(prepare(document)) for document in analysed]
 
-        return _yield_prepared(map_in_order(work, parts, processes), read_part, total, progress)
+        return _unpack_and_report_progress(map_in_order(analyse_part, parts, processes), read_part, total, progress)
 
-    def prepare_mined(
+    def analyse_and_prepare_mined(
         self,
         mined: MinedBatches,
         spool: DocumentSpool,
@@ -84,7 +86,7 @@ class Analyzer:
         processes: int = 1,
         progress: Progress = no_progress,
     ) -> Generator[Prepared, None, None]:
-        """Do as ``prepare_all`` for the documents that the model was mined from, without segmenting them again.
+        """Do as ``analyse_and_prepare_all`` for the documents the model was mined from, without segmenting them again.
 
         ``mined`` has their segmentation and ``spool`` the documents, in the same order.
         """
@@ -93,25 +95,25 @@ class Analyzer:
         def read_part(part: BatchPart) -> list[Document]:
             return spool.read(*part[1:])
 
-        def work(part: BatchPart) -> list[Any]:
+        def analyse_part(part: BatchPart) -> list[Any]:
             segmented = mined.read_part(part)
             analysed = analyse_segmented_batch(self._compiled, self._options, read_part(part), segmented)
             return [pack(prepare(document)) for document in analysed]
 
-        return _yield_prepared(
-            map_in_order(work, mined.iterate_parts(BATCH_SIZE), processes), read_part, spool.count, progress
+        return _unpack_and_report_progress(
+            map_in_order(analyse_part, mined.iterate_parts(BATCH_SIZE), processes), read_part, spool.count, progress
         )
 
 
-def _yield_prepared(
-    results: Generator[tuple[Any, list[Any]], None, None],
+def _unpack_and_report_progress(
+    results_by_part: Generator[tuple[Any, list[Any]], None, None],
     read_part: Callable[[Any], list[Document]],
     total: int,
     progress: Progress,
 ) -> Generator[Any, None, None]:
     done = 0
-    with closing(results):  # ends its processes when this generator is closed
-        for part, received in results:
+    with closing(results_by_part):  # ends its processes when this generator is closed
+        for part, received in results_by_part:
             yield from unpack_transferred(partial(read_part, part), received)
             done += len(received)
             progress("analyse", done, total)

@@ -65,116 +65,136 @@ class SalienceOptions:
         return cls(settings.get("k", DEFAULT_K), settings.get("mu", DEFAULT_MU), weights)
 
 
-def phrase_interestingness(count: Floats, max_count: Floats, frequency: Floats, document_count: int) -> Floats:
+def compute_phrase_interestingness(
+    count_in_document: Floats, max_count_in_document: Floats, document_frequency: Floats, document_count: int
+) -> Floats:
     """Return (0.5 + 0.5 n / max n)^2 log(D / df), shape (phrases,).
 
-    ``max_count`` is the largest count of a phrase in the document, ``frequency`` the documents of the phrase.
+    ``max_count_in_document`` is the largest count of a phrase in the document, ``document_frequency`` the documents of
+    the phrase.
     """
-    return (0.5 + 0.5 * count / max_count) ** 2 * log_rarity(frequency, document_count)
+    return (0.5 + 0.5 * count_in_document / max_count_in_document) ** 2 * compute_log_rarity(
+        document_frequency, document_count
+    )
 
 
-def earliness(words_before: Floats) -> Floats:
+def compute_earliness(words_before: Floats) -> Floats:
     """Return 1 at the start of a text, 1/2 after ``EARLINESS_HALVED_AFTER`` words, 1/3 after twice as many."""
     return EARLINESS_HALVED_AFTER / (EARLINESS_HALVED_AFTER + words_before)
 
 
 def compute_phrase_pair_interestingness(
-    count: Floats,
-    first_count: Floats,
-    second_count: Floats,
-    phrase_count: Floats,
-    frequency: Floats,
+    pair_count_in_document: Floats,
+    first_count_in_document: Floats,
+    second_count_in_document: Floats,
+    total_count_in_document: Floats,
+    document_frequency: Floats,
     document_count: int,
 ) -> Floats:
     """Return the pointwise mutual information of the members within the document times the rarity of the pair.
 
-    ``first_count`` and ``second_count`` are the counts of the members, ``phrase_count`` that of all phrases.
+    ``first_count_in_document`` and ``second_count_in_document`` are the counts of the members,
+    ``total_count_in_document`` that of all phrases.
     """
-    return count * phrase_count / np.maximum(first_count * second_count, 1) * log_rarity(frequency, document_count)
+    return (
+        pair_count_in_document
+        * total_count_in_document
+        / np.maximum(first_count_in_document * second_count_in_document, 1)
+        * compute_log_rarity(document_frequency, document_count)
+    )
 
 
-def log_rarity(frequency: Floats, document_count: int) -> Floats:
+def compute_log_rarity(document_frequency: Floats, document_count: int) -> Floats:
     """Return log(D / df), kept above zero: a phrase of every document is dull, not impossible."""
-    return np.log(np.maximum((document_count + 1) / np.maximum(frequency, 1), 1.001))
+    return np.log(np.maximum((document_count + 1) / np.maximum(document_frequency, 1), 1.001))
 
 
-def max_per_document(values: Floats, starts: Ints) -> Floats:
+def compute_max_per_document(values: Floats, document_starts: Ints) -> Floats:
     """Return the largest value of each document, 0 for one without any, shape (documents,).
 
-    Document d has the values ``starts[d]:starts[d + 1]``, none of them negative.
+    Document d has the values ``document_starts[d]:document_starts[d + 1]``, none of them negative.
     """
-    largest = np.zeros(len(starts) - 1)
-    nonempty = np.flatnonzero(np.diff(starts))
+    largest = np.zeros(len(document_starts) - 1)
+    nonempty = np.flatnonzero(np.diff(document_starts))
     if len(nonempty):
-        largest[nonempty] = np.maximum.reduceat(values, starts[nonempty])
+        largest[nonempty] = np.maximum.reduceat(values, document_starts[nonempty])
     return largest
 
 
-def normalize_scores(scores: Floats, document: Ints, starts: Ints) -> Floats:
+def normalize_scores_per_document(scores: Floats, document_of_score: Ints, document_starts: Ints) -> Floats:
     """Return the scores scaled into (0, 1), the largest of each document just below 1; same shape."""
-    largest = max_per_document(scores, starts)[document]
+    largest = compute_max_per_document(scores, document_starts)[document_of_score]
     return np.maximum(np.divide(scores, largest, out=np.zeros(len(scores)), where=largest > 0) * _MAX_SCORE, 1e-6)
 
 
-def select_phrases(
-    names: Sequence[Sequence[str]],
-    scores: Sequence[Floats],
-    members: Sequence[Mapping[int, Sequence[int]]],
+def select_salient_indexes(
+    phrases_by_document: Sequence[Sequence[str]],
+    scores_by_document: Sequence[Floats],
+    pair_members_by_document: Sequence[Mapping[int, Sequence[int]]],
     k: int = DEFAULT_K,
     mu: float = DEFAULT_MU,
 ) -> list[list[int]]:
     """Return, for each document, the indexes of at most ``k`` of its phrases in the order of selection.
 
-    ``names[d]`` and ``scores[d]`` are the phrases of document d; ``members[d][i]`` are the indexes of the members of
-    pair i, which are dropped once the pair is selected. Documents do not influence each other.
+    ``phrases_by_document[d]`` and ``scores_by_document[d]`` are the phrases of document d;
+    ``pair_members_by_document[d][i]`` are the indexes of the members of pair i, which are dropped once the pair is
+    selected. Documents do not influence each other.
     """
-    selected: list[list[int]] = [[] for _ in names]
-    by_size = sorted(range(len(names)), key=lambda d: len(names[d]))
-    for start in range(0, len(names), _GROUP_SIZE):
+    selected: list[list[int]] = [[] for _ in phrases_by_document]
+    by_size = sorted(range(len(phrases_by_document)), key=lambda d: len(phrases_by_document[d]))
+    for start in range(0, len(phrases_by_document), _GROUP_SIZE):
         group = by_size[start : start + _GROUP_SIZE]
-        of_group = _select_from_group(
-            [names[d] for d in group], [scores[d] for d in group], [members[d] for d in group], k, mu
+        of_group = _select_salient_in_group(
+            [phrases_by_document[d] for d in group],
+            [scores_by_document[d] for d in group],
+            [pair_members_by_document[d] for d in group],
+            k,
+            mu,
         )
         for d, own in zip(group, of_group, strict=True):
             selected[d] = own
     return selected
 
 
-def _select_from_group(
-    names: Sequence[Sequence[str]],
-    scores: Sequence[Floats],
-    members: Sequence[Mapping[int, Sequence[int]]],
+def _select_salient_in_group(
+    phrases_by_document: Sequence[Sequence[str]],
+    scores_by_document: Sequence[Floats],
+    pair_members_by_document: Sequence[Mapping[int, Sequence[int]]],
     k: int,
     mu: float,
 ) -> list[list[int]]:
     """Select phrases for documents in parallel; padded arrays of shape (documents, width[, width])."""
     max_candidates = max(MAX_CANDIDATES, 2 * k)
-    orders = [np.argsort(-score, kind="stable")[:max_candidates].tolist() for score in scores]
-    width = _padded_width(max(map(len, orders)), max_candidates)
-    r, similarity = np.zeros((len(names), width)), np.zeros((len(names), width, width))
+    orders = [np.argsort(-score, kind="stable")[:max_candidates].tolist() for score in scores_by_document]
+    width = _compute_padded_width(max(map(len, orders)), max_candidates)
+    r, similarity = np.zeros((len(phrases_by_document), width)), np.zeros((len(phrases_by_document), width, width))
     for d, order in enumerate(orders):
-        r[d, : len(order)] = scores[d][order]
-        similarity[d, : len(order), : len(order)] = _name_similarity([names[d][i] for i in order])
+        r[d, : len(order)] = scores_by_document[d][order]
+        similarity[d, : len(order), : len(order)] = _compute_name_similarities(
+            [phrases_by_document[d][i] for i in order]
+        )
     gain = mu * (similarity * r[:, None, :]).sum(axis=2) * r - r * r
     gain[np.arange(width) >= np.array([len(order) for order in orders])[:, None]] = -np.inf
     similarity *= 2 * r[:, :, None] * r[:, None, :]
     paired = {
-        d: _pick_with_pairs(gain[d].copy(), similarity[d], orders[d], own, k) for d, own in enumerate(members) if own
+        d: _pick_and_drop_pair_members(gain[d].copy(), similarity[d], orders[d], own, k)
+        for d, own in enumerate(pair_members_by_document)
+        if own
     }
-    picks = _pick_side_by_side(gain, similarity, min(k, width))
+    picks = _pick_greedily_per_document(gain, similarity, min(k, width))
     return [paired[d] if d in paired else [order[i] for i in picks[d][: len(order)]] for d, order in enumerate(orders)]
 
 
-def _padded_width(longest: int, max_candidates: int) -> int:
+def _compute_padded_width(longest_list: int, max_candidates: int) -> int:
     """Return the width of arrays for the longest list of candidates.
 
     numpy sums up to 128 numbers in eight columns: zeros after them, up to a multiple of eight, change no sum, so that
     a document's result does not depend on the others of its group.
     """
-    return max_candidates if max_candidates > 128 else -(-longest // 8) * 8
+    return max_candidates if max_candidates > 128 else -(-longest_list // 8) * 8
 
 
-def _pick_side_by_side(gain: Floats, loss: NDArray[np.float64], steps: int) -> list[list[int]]:
+def _pick_greedily_per_document(gain: Floats, loss: NDArray[np.float64], steps: int) -> list[list[int]]:
     """Return the columns picked one after the other in each document, shape (documents, steps); changes ``gain``.
 
     In a document with fewer phrases than steps the last ones are meaningless.
@@ -188,32 +208,32 @@ def _pick_side_by_side(gain: Floats, loss: NDArray[np.float64], steps: int) -> l
     return picks.tolist()
 
 
-def _pick_with_pairs(
-    gain: Floats, loss: Floats, order: list[int], members: Mapping[int, Sequence[int]], k: int
+def _pick_and_drop_pair_members(
+    gain: Floats, loss: Floats, candidate_indexes: list[int], pair_members: Mapping[int, Sequence[int]], max_count: int
 ) -> list[int]:
-    """Pick at most ``k`` phrases of one document with pairs: once a pair is picked, its members are dropped."""
+    """Pick at most ``max_count`` phrases of one document with pairs: once a pair is picked, its members are dropped."""
     picked: list[int] = []
-    while len(picked) < k:
+    while len(picked) < max_count:
         best = int(gain.argmax())
         if gain[best] == -np.inf:
             break
         gain -= loss[best]
         gain[best] = -np.inf
-        picked.append(order[best])
-        _drop_members(members.get(order[best], ()), order, gain, picked)
+        picked.append(candidate_indexes[best])
+        _drop_pair_members(pair_members.get(candidate_indexes[best], ()), candidate_indexes, gain, picked)
     return picked
 
 
-def _drop_members(members: Sequence[int], order: list[int], gain: Floats, picked: list[int]) -> None:
+def _drop_pair_members(members: Sequence[int], candidate_indexes: list[int], gain: Floats, picked: list[int]) -> None:
     """Remove the members of a picked pair from the candidates and from the picked phrases."""
     for member in members:
-        if member in order:
-            gain[order.index(member)] = -np.inf
+        if member in candidate_indexes:
+            gain[candidate_indexes.index(member)] = -np.inf
         if member in picked:
             picked.remove(member)
 
 
-def _name_similarity(names: list[str]) -> NDArray[np.float32]:
+def _compute_name_similarities(names: list[str]) -> NDArray[np.float32]:
     """Return the Levenshtein similarity of every two names, shape (names, names)."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from indexer.analysis.salience import (
     SalienceOptions,
     SalienceWeights,
+    compute_earliness,
+    compute_max_per_document,
+    compute_phrase_interestingness,
     compute_phrase_pair_interestingness,
-    earliness,
-    max_per_document,
-    normalize_scores,
-    phrase_interestingness,
-    select_phrases,
+    normalize_scores_per_document,
+    select_salient_indexes,
 )
 from indexer.documents import AnalysedDocument, Document, SalientPhrase
 from indexer.int_arrays import Ints
@@ -48,7 +48,7 @@ class OccurrenceIndex:
             zip(fields, starts[position].tolist(), ends[position + occurrences.length[order] - 1].tolist(), strict=True)
         )
 
-    def find_rows(self, document: Ints, phrase: Ints) -> tuple[Ints, Ints]:
+    def find_row_ranges(self, document: Ints, phrase: Ints) -> tuple[Ints, Ints]:
         """Return the first row of each phrase in its document, and the row after its last."""
         keys = document << 32 | phrase
         return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
@@ -82,11 +82,11 @@ def analyse_segmented_batch(
     """Select the salient phrases of documents that have been segmented."""
     batch, occurrences, edges, weights = segmented
     index = OccurrenceIndex(occurrences, batch)
-    is_in_title, words_before, rows = _find_first_occurrences(index, edges)
+    is_in_title, words_before, rows = _describe_first_occurrences(index, edges)
     starts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
     scores = score_edges(compiled, options.weights, edges, is_in_title, words_before, starts)
     scored = ScoredEdges(edges, starts.tolist(), rows, scores)
-    salient = _select_salient(compiled, options, scored, index)
+    salient = _select_salient_by_document(compiled, options, scored, index)
     names = compiled.model.phrases
     analysed = []
     for d, document in enumerate(documents):
@@ -106,26 +106,26 @@ def analyse_segmented_batch(
     return analysed
 
 
-def _find_first_occurrences(index: OccurrenceIndex, edges: BatchEdges) -> tuple[NDArray[np.bool_], Ints, Ints]:
+def _describe_first_occurrences(index: OccurrenceIndex, edges: BatchEdges) -> tuple[NDArray[np.bool_], Ints, Ints]:
     """Return for each edge whether the first occurrence is in the title, the words before it, and the rows of all.
 
     The rows are those of ``ScoredEdges.occurrence_rows``. A pair has no occurrences of its own.
     """
-    first, end = index.find_rows(edges.document, edges.phrase)
+    first, end = index.find_row_ranges(edges.document, edges.phrase)
     rows = np.stack([first, np.minimum(first + MAX_SPANS, end), end], axis=1)
     return (end > first) & np.append(index.is_in_title, False)[first], np.append(index.words_before, 0)[first], rows
 
 
-def _select_salient(
+def _select_salient_by_document(
     compiled: CompiledModel, options: SalienceOptions, scored: ScoredEdges, index: OccurrenceIndex
 ) -> list[tuple[SalientPhrase, ...]]:
     """Return the salient phrases of each document."""
     names = compiled.model.phrases
     slices = [slice(start, end) for start, end in pairwise(scored.document_starts)]
     phrase_ids = [scored.edges.phrase[own] for own in slices]
-    members = [_find_pair_members(compiled, ids) for ids in phrase_ids]
+    members = [_find_pair_member_indexes(compiled, ids) for ids in phrase_ids]
     phrases = [[names[p] for p in ids.tolist()] for ids in phrase_ids]
-    selected = select_phrases(phrases, [scored.scores[own] for own in slices], members, options.k, options.mu)
+    selected = select_salient_indexes(phrases, [scored.scores[own] for own in slices], members, options.k, options.mu)
     salient = []
     for d, own in enumerate(slices):
         rows, scores, pairs = scored.occurrence_rows[own].tolist(), scored.scores[own].tolist(), members[d]
@@ -141,14 +141,16 @@ def _select_salient(
     return salient
 
 
-def _find_pair_members(compiled: CompiledModel, phrase: Ints) -> dict[int, tuple[int, ...]]:
+def _find_pair_member_indexes(compiled: CompiledModel, document_phrases: Ints) -> dict[int, tuple[int, ...]]:
     """Return the indexes of the members of each pair, by the index of the pair, among one document's phrases."""
-    simple = int(np.searchsorted(phrase, compiled.simple_phrase_count))
+    simple = int(np.searchsorted(document_phrases, compiled.simple_phrase_count))
     members: dict[int, tuple[int, ...]] = {}
-    for i in range(simple, len(phrase)):
-        pair = compiled.pair_members[phrase[i] - compiled.simple_phrase_count]
-        rows = np.searchsorted(phrase[:simple], pair).tolist()
-        members[i] = tuple(r for r, p in zip(rows, pair.tolist(), strict=True) if r < simple and phrase[r] == p)
+    for i in range(simple, len(document_phrases)):
+        pair = compiled.pair_members[document_phrases[i] - compiled.simple_phrase_count]
+        rows = np.searchsorted(document_phrases[:simple], pair).tolist()
+        members[i] = tuple(
+            r for r, p in zip(rows, pair.tolist(), strict=True) if r < simple and document_phrases[r] == p
+        )
     return members
 
 
@@ -168,13 +170,15 @@ def score_edges(
     model, phrase = compiled.model, edges.phrase
     count, frequency = edges.count.astype(np.float64), model.document_frequency[phrase].astype(np.float64)
     is_pair = phrase >= compiled.simple_phrase_count
-    max_count = np.maximum(max_per_document(np.where(is_pair, 0.0, count), document_starts), 1.0)[edges.document]
-    interest = phrase_interestingness(count, max_count, frequency, model.document_count)
+    max_count = np.maximum(compute_max_per_document(np.where(is_pair, 0.0, count), document_starts), 1.0)[
+        edges.document
+    ]
+    interest = compute_phrase_interestingness(count, max_count, frequency, model.document_count)
     interest *= model.quality[phrase].astype(np.float64) ** weights.quality
     interest *= 1 + weights.title * is_in_title
     interest *= 1 + weights.multi_word * (compiled.phrase_lengths[phrase] > 1)
-    interest *= earliness(words_before.astype(np.float64)) ** weights.earliness
-    scores = normalize_scores(np.where(is_pair, 0.0, interest), edges.document, document_starts)
+    interest *= compute_earliness(words_before.astype(np.float64)) ** weights.earliness
+    scores = normalize_scores_per_document(np.where(is_pair, 0.0, interest), edges.document, document_starts)
     if is_pair.any():
         pairs = np.flatnonzero(is_pair)
         keys = edges.document << 32 | phrase
@@ -188,5 +192,5 @@ def score_edges(
         pair_interest[pairs] = compute_phrase_pair_interestingness(
             count[pairs], first_count, second_count, phrase_count, frequency[pairs], model.document_count
         )
-        scores[pairs] = normalize_scores(pair_interest, edges.document, document_starts)[pairs]
+        scores[pairs] = normalize_scores_per_document(pair_interest, edges.document, document_starts)[pairs]
     return scores

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from indexer.cli.engine_hints import add_engine_option, open_engine_with_hints
+from indexer.cli.engine_hints import add_engine_option_to_fix, open_engine_with_hints
 from indexer.cli.options import command, engine_option, setting_option
 from indexer.cli.output import print_json, replace_control_characters
 from indexer.engines.factory import is_server_url, strip_credentials
@@ -92,7 +92,7 @@ def run_checks(options: SettingOptions) -> Iterator[Finding]:
 
 
 def _make_failure(what: str, error: PhraseComError) -> Finding:
-    return Finding(what, "fail", redact(error.detail), redact(add_engine_option(error.fix)))
+    return Finding(what, "fail", redact(error.detail), redact(add_engine_option_to_fix(error.fix)))
 
 
 def _run_check(what: str, check: Callable[[], str]) -> Finding:
@@ -152,7 +152,7 @@ def _check_indexes(engine: Engine) -> Iterator[Finding]:
     """Check every index: one finding for all that can be read, one for each that cannot."""
     names = engine.list_indexes()
     if not names:
-        fix = add_engine_option("build one with: phrasecom index PATH --index NAME")
+        fix = add_engine_option_to_fix("build one with: phrasecom index PATH --index NAME")
         yield Finding("indexes", "note", "none yet", fix)
     unchecked: list[str] = []
     with progress_bar() as progress:
@@ -165,7 +165,7 @@ def _check_indexes(engine: Engine) -> Iterator[Finding]:
         yield Finding("indexes", "ok", ", ".join(readable))
     yield from (finding for finding in findings.values() if not finding.is_good)
     for name in unchecked:
-        fix = add_engine_option(f"make them with: phrasecom refresh --index {name}")
+        fix = add_engine_option_to_fix(f"make them with: phrasecom refresh --index {name}")
         yield Finding(f"checksums of {name}", "note", "no checksums: damaged files may go unnoticed", fix)
 
 

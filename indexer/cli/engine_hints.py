@@ -36,7 +36,7 @@ def open_engine_with_hints(settings: Settings) -> Iterator[Engine]:
             _add_known_indexes(error, engine)
             raise
         except PhraseComError as error:
-            error.fix = add_engine_option(error.fix)
+            error.fix = add_engine_option_to_fix(error.fix)
             raise
 
 
@@ -56,7 +56,7 @@ def _add_known_indexes(error: UnknownIndex, engine: Engine) -> None:
     suggestion = f"did you mean {' or '.join(similar)}? otherwise " if similar else ""
     elsewhere = "" if _get_engine_option() else "set --engine to its location, or "
     error.detail = f"{error.detail} in {strip_credentials(engine.address)} ({known})"
-    error.fix = suggestion + elsewhere + add_engine_option(error.fix)
+    error.fix = suggestion + elsewhere + add_engine_option_to_fix(error.fix)
 
 
 def find_similar_names(name: str, names: Sequence[str]) -> list[str]:
@@ -67,7 +67,7 @@ def find_similar_names(name: str, names: Sequence[str]) -> list[str]:
     return [match for match, _, _ in matches]
 
 
-def add_engine_option(fix: str) -> str:
+def add_engine_option_to_fix(fix: str) -> str:
     """Return the fix with the ``--engine`` of this command line added to the command that it suggests."""
     address = _get_engine_option()
     if not address or ": phrasecom " not in fix or "--engine" in fix:

@@ -162,7 +162,7 @@ def _run_build(
 
     with (
         _open_workspace(options, as_json) as (settings, engine, progress),
-        _notify_service(settings) as notifier,
+        _open_service_notifier(settings) as notifier,
         Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
         report = build_index(
@@ -179,7 +179,7 @@ def _run_build(
         if not report.unchanged:
             notifier.set_epoch(index, report.epoch)
     _print_build(report, as_json)
-    return _report_rejects(rejects)
+    return _print_rejects_and_get_exit_status(rejects)
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def _open_workspace(options: dict[str, str | None], is_quiet: bool) -> Iterator[
 
 
 @contextmanager
-def _notify_service(settings: Settings) -> Iterator[WriteListener]:
+def _open_service_notifier(settings: Settings) -> Iterator[WriteListener]:
     """Yield a notifier of the running service; warn at the end if one is set that could not be reached."""
     from indexer.indexing.notifications import open_notifier
 
@@ -216,7 +216,7 @@ def _default_rejects_path(index: str) -> Path:
     return Path(f"{check_index_name(index)}.rejects.jsonl")
 
 
-def _report_rejects(rejects: Rejects) -> int:
+def _print_rejects_and_get_exit_status(rejects: Rejects) -> int:
     """Print a summary of the rejects on stderr; return the exit status."""
     if not rejects.count:
         return 0
@@ -263,13 +263,13 @@ def add_command(
     fields = FieldMap.parse(maps)
     with (
         _open_workspace(options, as_json) as (settings, engine, progress),
-        _notify_service(settings) as notifier,
+        _open_service_notifier(settings) as notifier,
         Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
         documents = read_documents(paths, rejects, fields, settings.max_document_bytes)
         written = add_documents(documents, engine, index, progress, listener=notifier)
         _print_update(engine, index, as_json, written=written, rejects=rejects.count)
-    return _report_rejects(rejects)
+    return _print_rejects_and_get_exit_status(rejects)
 
 
 @command("delete")
@@ -284,7 +284,7 @@ def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: 
 
     if bool(ids) == everything:
         raise click.UsageError("give the ids to delete, or --all")
-    with _open_workspace(options, as_json) as (settings, engine, _), _notify_service(settings) as notifier:
+    with _open_workspace(options, as_json) as (settings, engine, _), _open_service_notifier(settings) as notifier:
         if everything:
             info = get_current_info(engine, index)  # a damaged one can be deleted too
             engine.delete_index(index)
@@ -318,7 +318,10 @@ def refresh_command(index: str, as_json: bool, **options: str | None) -> int:
     """Mine phrases again from the current documents of an index, and start a new epoch."""
     from indexer.indexing.update import refresh_index
 
-    with _open_workspace(options, as_json) as (settings, engine, progress), _notify_service(settings) as notifier:
+    with (
+        _open_workspace(options, as_json) as (settings, engine, progress),
+        _open_service_notifier(settings) as notifier,
+    ):
         report = refresh_index(engine, index, progress, processes=settings.index_processes)
         notifier.set_epoch(index, report.epoch)
     _print_build(report, as_json)

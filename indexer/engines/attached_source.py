@@ -32,14 +32,14 @@ class SourceFields:
     document_fields: Mapping[str, str] = field(default_factory=dict)
     """title, text, date, url, acl -> field of the source, for those it has."""
 
-    def list_facet_fields(self, facet_sources: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    def list_fields_with_facet(self, field_by_facet: Mapping[str, str]) -> list[tuple[str, str | None]]:
         """Return (field, facet) pairs of the facets that can be counted in the source.
 
-        ``facet_sources`` maps each attached facet to its field. If it is empty, every keyword field that is not one of
+        ``field_by_facet`` maps each attached facet to its field. If it is empty, every keyword field that is not one of
         ``document_fields`` is returned, with None as its facet.
         """
-        if facet_sources:
-            pairs = [(name, facet) for facet, field in facet_sources.items() for name in (field, f"{field}.keyword")]
+        if field_by_facet:
+            pairs = [(name, facet) for facet, field in field_by_facet.items() for name in (field, f"{field}.keyword")]
             return [(name, facet) for name, facet in pairs if name in self.aggregatable]
         subfields = tuple(f"{name}." for name in self.document_fields.values())
         return [

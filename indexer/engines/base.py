@@ -27,7 +27,7 @@ from indexer.engines.search_types import (
     SearchResult,
     Selection,
 )
-from indexer.engines.write_order import ClaimCheck, WriteResult, skip_check
+from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_check
 from indexer.model.phrase_model import PhraseModel
 from indexer.progress import Progress, no_progress
 
@@ -254,7 +254,7 @@ class Engine(ABC):
         documents: Iterable[AnalysedDocument],
         *,
         sequence: int | None = None,
-        check_claim: ClaimCheck = skip_check,
+        check_claim: ClaimCheck = skip_claim_check,
     ) -> WriteResult:
         """Add documents, replacing those with the same id, unless a newer write of the id stands in the index.
 
@@ -283,11 +283,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def get_term(self, index: str) -> int:
+    def get_write_term(self, index: str) -> int:
         """Return the last term of sequence numbers that was started for the index; 0 if there was none."""
 
     @abstractmethod
-    def start_term(self, index: str) -> int:
+    def start_write_term(self, index: str) -> int:
         """Start a new term and return it: above all earlier ones, and above those of all marks in the index."""
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:  # noqa: B027

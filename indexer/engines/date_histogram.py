@@ -69,23 +69,23 @@ class Interval:
             return self.bucket_start(start + (_MONTHS_PER_UNIT[self.unit] * 31) * DAY_MS)
         return start + (7 * DAY_MS if self.unit == "week" else self.grain_ms)
 
-    def merge_into_buckets(self, counts: Mapping[int, int]) -> dict[int, int]:
+    def merge_into_buckets(self, count_by_timestamp: Mapping[int, int]) -> dict[int, int]:
         """Merge counts by grain into counts by bucket, in chronological order."""
         out: dict[int, int] = {}
-        for timestamp in sorted(counts):
+        for timestamp in sorted(count_by_timestamp):
             start = self.bucket_start(timestamp)
-            out[start] = out.get(start, 0) + counts[timestamp]
+            out[start] = out.get(start, 0) + count_by_timestamp[timestamp]
         return out
 
-    def fill_empty_buckets(self, counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    def fill_empty_buckets(self, count_by_bucket_start: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         """Iterate over (start, count) from the first bucket to the last, empty ones included."""
-        if not counts:
+        if not count_by_bucket_start:
             return
-        start, last = min(counts), max(counts)
-        yield start, counts[start]
+        start, last = min(count_by_bucket_start), max(count_by_bucket_start)
+        yield start, count_by_bucket_start[start]
         while start < last:
             start = self.next_bucket_start(start)
-            yield start, counts.get(start, 0)
+            yield start, count_by_bucket_start.get(start, 0)
 
 
 def format_timestamp(timestamp: int) -> str:

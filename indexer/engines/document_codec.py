@@ -52,7 +52,7 @@ def _decode_weights(packed: str) -> tuple[float, ...]:
     return struct.unpack(f"<{len(data) // 4}f", data)
 
 
-def document_to_json(
+def repair_and_encode_document(
     analysed: AnalysedDocument, to_fields: Callable[[AnalysedDocument], dict[str, Any]] = pack_document
 ) -> tuple[AnalysedDocument, bytes]:
     """Return the document as it will be read back, and the JSON bytes of ``to_fields`` of it.
@@ -67,7 +67,7 @@ def document_to_json(
         return analysed, orjson.dumps(to_fields(analysed))
     except (TypeError, UnicodeEncodeError):
         pass
-    repaired = _repair_unicode(analysed)
+    repaired = _replace_surrogates_in_document(analysed)
     try:
         return repaired, orjson.dumps(to_fields(repaired))
     except TypeError as error:
@@ -77,27 +77,29 @@ def document_to_json(
 
 
 def document_from_json(data: bytes) -> AnalysedDocument:
-    """Return the document from the bytes of ``document_to_json``."""
+    """Return the document from the bytes of ``repair_and_encode_document``."""
     return unpack_document(orjson.loads(data))
 
 
-def _repair_unicode(analysed: AnalysedDocument) -> AnalysedDocument:
-    fields = _repair_value(asdict(analysed.document))
+def _replace_surrogates_in_document(analysed: AnalysedDocument) -> AnalysedDocument:
+    fields = _replace_surrogates_in_value(asdict(analysed.document))
     fields["acl"] = tuple(fields["acl"])
     return replace(
         analysed,
         document=Document(**fields),
-        tokens=_repair_value(analysed.tokens),
-        phrases=tuple(_repair_value(list(analysed.phrases))),
-        salient=tuple(replace(s, phrase=_repair_value(s.phrase)) for s in analysed.salient),
+        tokens=_replace_surrogates_in_value(analysed.tokens),
+        phrases=tuple(_replace_surrogates_in_value(list(analysed.phrases))),
+        salient=tuple(replace(s, phrase=_replace_surrogates_in_value(s.phrase)) for s in analysed.salient),
     )
 
 
-def _repair_value(value: Any) -> Any:
+def _replace_surrogates_in_value(value: Any) -> Any:
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, Mapping):
-        return {str(_repair_value(key)): _repair_value(item) for key, item in value.items()}
+        return {
+            str(_replace_surrogates_in_value(key)): _replace_surrogates_in_value(item) for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [_repair_value(item) for item in value]
+        return [_replace_surrogates_in_value(item) for item in value]
     return value

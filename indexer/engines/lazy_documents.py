@@ -60,7 +60,7 @@ class DocumentColumns(ABC):
         """Return the salient phrases of each document with their salience."""
 
     @abstractmethod
-    def find_row(self, phrase: str) -> int | None:
+    def find_phrase_row(self, phrase: str) -> int | None:
         """Return the row of a phrase in the phrase graph, or None if no document has the phrase."""
 
     @abstractmethod
@@ -148,32 +148,32 @@ class _LazyContent(Document):
     def acl(self) -> tuple[str, ...]:
         return self._acl
 
-    def _read(self) -> Document:
+    def _read_document(self) -> Document:
         return self.columns.read_document(self.position).document
 
     @property
     def title(self) -> str:
-        return self._read().title
+        return self._read_document().title
 
     @property
     def text(self) -> str:
-        return self._read().text
+        return self._read_document().text
 
     @property
     def date(self) -> str | None:
-        return self._read().date
+        return self._read_document().date
 
     @property
     def url(self) -> str | None:
-        return self._read().url
+        return self._read_document().url
 
     @property
     def facets(self) -> Mapping[str, Sequence[str]]:
-        return self._read().facets
+        return self._read_document().facets
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        return self._read().extra
+        return self._read_document().extra
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Document) and _has_equal_fields(self, other, Document)

@@ -140,7 +140,7 @@ class Neighbourhood:
     """Number of documents reached from both sides; a lower bound if the engine stops counting."""
 
     @cached_property
-    def column_by_id(self) -> Mapping[str, int]:
+    def column_by_document_id(self) -> Mapping[str, int]:
         """Column of each document."""
         return {id: i for i, id in enumerate(self.ids)}
 

@@ -49,21 +49,21 @@ ClaimCheck = Callable[[], None]
 """Called right before a write takes effect; raises if the writer may no longer write."""
 
 
-def skip_check() -> None:
+def skip_claim_check() -> None:
     """Let every write pass: a command holds no claim."""
 
 
-def get_first_sequence(term: int) -> int:
+def get_first_sequence_of_term(write_term: int) -> int:
     """Return the first number of a term."""
-    return term * TERM_SIZE
+    return write_term * TERM_SIZE
 
 
-def get_term_of(sequence: int) -> int:
+def get_write_term_of(sequence: int) -> int:
     """Return the term that a number belongs to."""
     return sequence // TERM_SIZE
 
 
-def keep_recent_marks(marks: Mapping[str, WriteMark]) -> dict[str, WriteMark]:
+def keep_recent_marks(marks_by_id: Mapping[str, WriteMark]) -> dict[str, WriteMark]:
     """Return the marks that a new epoch takes over; those of the future come from a clock that was set back."""
     oldest = time.time() - MARK_SECONDS
-    return {id: mark for id, mark in marks.items() if mark.written >= oldest}
+    return {id: mark for id, mark in marks_by_id.items() if mark.written >= oldest}

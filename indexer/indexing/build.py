@@ -183,7 +183,7 @@ def _build_epoch(
         )
     with timer.measure("analyse and write"):
         analyser = Analyzer(model)
-        prepared = analyser.prepare_mined(
+        prepared = analyser.analyse_and_prepare_mined(
             mined_batches[0], spool, build.prepare_document, processes=processes, progress=progress
         )
         with closing(prepared):  # ends its processes if a write fails

@@ -70,7 +70,7 @@ class WriteListener(ABC):
 
     @abstractmethod
     def after_write(
-        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+        self, index: str, epoch: str, versions_by_document_id: Mapping[str, DocumentVersion | None], sequence: int
     ) -> None:
         """Call when the write with this sequence number is visible; None for a document that was deleted."""
 
@@ -94,24 +94,24 @@ class RedisNotifier(WriteListener):
         """Why the service could not be notified; None if it was."""
 
     def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
-        self._set_values(dict.fromkeys(document_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
+        self._set_values(dict.fromkeys(make_version_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
 
     def after_write(
-        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+        self, index: str, epoch: str, versions_by_document_id: Mapping[str, DocumentVersion | None], sequence: int
     ) -> None:
         script = self._client.register_script(SET_UNLESS_NEWER)
         for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
-            for batch in split_versions(documents):
-                keys = [self._redis_key(document_key(index, epoch, id, is_acl)) for id in batch]
+            for batch in split_versions_into_batches(versions_by_document_id):
+                keys = [self._redis_key(make_version_key(index, epoch, id, is_acl)) for id in batch]
                 values = [encode_version(version, sequence) for version in batch.values()]
-                self._run_step(partial(script, keys=keys, args=[int(seconds * 1000), sequence, *values]))
+                self._run_unless_failed(partial(script, keys=keys, args=[int(seconds * 1000), sequence, *values]))
         self._publish_change(index)
 
     def set_epoch(self, index: str, epoch: str | None) -> None:
         if epoch is None:
-            self._run_step(lambda: self._client.delete(self._redis_key(epoch_key(index))))
+            self._run_unless_failed(lambda: self._client.delete(self._redis_key(make_epoch_key(index))))
         else:
-            self._set_values({epoch_key(index): epoch.encode()}, EPOCH_TTL_SECONDS)
+            self._set_values({make_epoch_key(index): epoch.encode()}, EPOCH_TTL_SECONDS)
         self._publish_change(index)
 
     def close(self) -> None:
@@ -124,12 +124,12 @@ class RedisNotifier(WriteListener):
                     pipe.set(self._redis_key(name), value, px=int(seconds * 1000))
                 pipe.execute()
 
-        self._run_step(write)
+        self._run_unless_failed(write)
 
     def _publish_change(self, index: str) -> None:
-        self._run_step(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, f"index {index}"))
+        self._run_unless_failed(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, f"index {index}"))
 
-    def _run_step(self, step: Callable[[], object]) -> None:
+    def _run_unless_failed(self, step: Callable[[], object]) -> None:
         if self.failure is None:
             try:
                 step()
@@ -145,25 +145,25 @@ def open_notifier(settings: Settings) -> RedisNotifier:
     return RedisNotifier(settings.redis_url.get_secret_value())
 
 
-def epoch_key(index: str) -> str:
+def make_epoch_key(index: str) -> str:
     return f"epoch:{index}"
 
 
-def document_key(index: str, epoch: str, id: str, is_acl: bool) -> str:
+def make_version_key(index: str, epoch: str, id: str, is_acl: bool) -> str:
     """Return the key of a document's version; ``is_acl`` for the short-lived entry that access is decided by."""
     return f"{'acl' if is_acl else 'doc'}:{index}:{epoch}:{id}"
 
 
-def document_keys(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
+def make_version_keys(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
     """Return both keys of every document."""
-    return [document_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
+    return [make_version_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
 
 
-def split_versions(
-    documents: Mapping[str, DocumentVersion | None],
+def split_versions_into_batches(
+    versions_by_document_id: Mapping[str, DocumentVersion | None],
 ) -> Iterator[dict[str, DocumentVersion | None]]:
     """Yield the documents in parts that one call of SET_UNLESS_NEWER takes; Lua limits the arguments of a script."""
-    remaining = iter(documents.items())
+    remaining = iter(versions_by_document_id.items())
     while batch := dict(islice(remaining, _MAX_SCRIPT_KEYS)):
         yield batch
 

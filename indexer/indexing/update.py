@@ -8,7 +8,7 @@ from contextlib import closing
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
 from indexer.engines.base import Engine
-from indexer.engines.write_order import ClaimCheck, skip_check
+from indexer.engines.write_order import ClaimCheck, skip_claim_check
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
 from indexer.indexing.notifications import DocumentVersion, WriteListener
@@ -27,7 +27,7 @@ def add_documents(
     processes: int = 1,
     listener: WriteListener | None = None,
     sequence: int | None = None,
-    check_claim: ClaimCheck = skip_check,
+    check_claim: ClaimCheck = skip_claim_check,
 ) -> int:
     """Add or replace documents, analysed with the phrase model of the index; return the number written.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.encoded_corpus import EncodedCorpus, iterate_batches
+from indexer.mining.encoded_corpus import EncodedCorpus, iterate_document_ranges
 from indexer.text.tokenizer import Mark
 
 MIN_COUNT = 2
@@ -20,7 +20,7 @@ MIN_SHARE = 0.2
 _ACRONYM = re.compile(r"([A-Z][A-Za-z]*[A-Z])s?")
 
 
-def find_expansions(corpus: EncodedCorpus, max_letters: int = 5) -> Counter[tuple[int, ...]]:
+def count_acronym_expansions(corpus: EncodedCorpus, max_letters: int = 5) -> Counter[tuple[int, ...]]:
     """Count the word sequences right before a bracket that opens with their initials.
 
     Return lemma ids -> count; acronyms have 2 to ``max_letters`` letters.
@@ -45,33 +45,35 @@ def find_expansions(corpus: EncodedCorpus, max_letters: int = 5) -> Counter[tupl
 
 
 def _iterate_bracketed_acronyms(
-    corpus: EncodedCorpus, opened: NDArray[np.int64], is_acronym: NDArray[np.bool_]
+    corpus: EncodedCorpus, positions_after_bracket: NDArray[np.int64], is_acronym: NDArray[np.bool_]
 ) -> Iterator[tuple[int, int]]:
     """Yield the position and surface id of each acronym that follows an opening bracket."""
-    for first, last in iterate_batches(corpus, 1 << 20):
+    for first, last in iterate_document_ranges(corpus, 1 << 20):
         start, end = int(corpus.offsets[first]), int(corpus.offsets[last])
-        inside = opened[np.searchsorted(opened, start) : np.searchsorted(opened, end)]
+        inside = positions_after_bracket[
+            np.searchsorted(positions_after_bracket, start) : np.searchsorted(positions_after_bracket, end)
+        ]
         surface_ids = corpus.surface_ids[start:end][inside - start]
         short = is_acronym[surface_ids]
         yield from zip(inside[short].tolist(), surface_ids[short].tolist(), strict=True)
 
 
 def find_explained_acronyms(
-    expansions: Mapping[tuple[int, ...], int], word_ids: dict[str, int], lemmas: Sequence[str], min_count: int = 2
+    expansion_counts: Mapping[tuple[int, ...], int], word_ids: dict[str, int], lemmas: Sequence[str], min_count: int = 2
 ) -> NDArray[np.int64]:
     """Return the ids of words that are acronyms explained ``min_count`` times or more, ascending."""
     counts: Counter[int] = Counter()
-    for words, count in expansions.items():
+    for words, count in expansion_counts.items():
         short = "".join(lemmas[w][0] for w in words)
         if short in word_ids:
             counts[word_ids[short]] += count
     return np.array(sorted(word for word, count in counts.items() if count >= min_count), dtype=np.int64)
 
 
-def select_long_forms(expansions: Mapping[tuple[int, ...], int], lemmas: Sequence[str]) -> dict[str, list[str]]:
-    """Return short form -> its long forms, most frequent first; ``expansions`` as ``find_expansions`` counts them."""
+def select_long_forms(expansion_counts: Mapping[tuple[int, ...], int], lemmas: Sequence[str]) -> dict[str, list[str]]:
+    """Return short form -> its long forms, most frequent first, from what ``count_acronym_expansions`` returns."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for word_ids, count in expansions.items():
+    for word_ids, count in expansion_counts.items():
         words = [lemmas[word] for word in word_ids]
         counts["".join(word[0] for word in words)][" ".join(words)] += count
     long_forms: dict[str, list[str]] = {}

@@ -21,7 +21,7 @@ from indexer.documents import Document
 from indexer.int_arrays import LOW_32_BITS, csr_starts, unique_keys
 from indexer.progress import Progress, no_progress
 from indexer.runtime.array_spill import ArraySpill
-from indexer.runtime.document_spool import split_into_parts
+from indexer.runtime.document_spool import split_into_parts_and_reader
 from indexer.runtime.process_pool import map_in_order
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import FIELD_START_MARKS, tokenize_document
@@ -168,7 +168,7 @@ def encode_corpus(
     character offsets of each token.
     """
     assembler, encoder = _CorpusAssembler(lemmatizer, with_piece_lengths), _PartEncoder(with_piece_lengths)
-    parts, documents_of = split_into_parts(documents, _PART_SIZE)
+    parts, documents_of = split_into_parts_and_reader(documents, _PART_SIZE)
     for _, part in map_in_order(lambda part: encoder.encode(documents_of(part)), parts, processes):
         assembler.add(part)
         progress("read", len(assembler.lengths), total)
@@ -176,33 +176,37 @@ def encode_corpus(
     return assembler.build_corpus()
 
 
-def iterate_batches(corpus: EncodedCorpus, tokens: int = _BATCH_TOKENS) -> Iterator[tuple[int, int]]:
+def iterate_document_ranges(corpus: EncodedCorpus, tokens_per_range: int = _BATCH_TOKENS) -> Iterator[tuple[int, int]]:
     """Yield runs of whole documents with about this many tokens: the first document and the last (exclusive)."""
     first = 0
     while first < corpus.document_count:
-        goal = corpus.offsets[first] + tokens
+        goal = corpus.offsets[first] + tokens_per_range
         last = int(np.searchsorted(corpus.offsets, goal, side="right")) - 1
         last = min(max(last, first + 1), corpus.document_count)
         yield first, last
         first = last
 
 
-def get_batch_tokens(corpus: EncodedCorpus, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def get_lemma_ids_and_marks(
+    corpus: EncodedCorpus, first_document: int, end_document: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Return the lemma ids, shape (tokens,), and marks, (tokens + 1,), of documents first to last (exclusive)."""
-    start, end = int(corpus.offsets[first]), int(corpus.offsets[last])
+    start, end = int(corpus.offsets[first_document]), int(corpus.offsets[end_document])
     return corpus.lemma_ids[start:end], corpus.marks[start : end + 1]
 
 
-def get_token_documents(corpus: EncodedCorpus, first: int, last: int) -> NDArray[np.int64]:
-    """Return the document of each token of documents first to last (exclusive), counted from ``first``; (tokens,)."""
-    return np.repeat(np.arange(last - first), np.diff(corpus.offsets[first : last + 1]))
+def get_token_documents(corpus: EncodedCorpus, first_document: int, end_document: int) -> NDArray[np.int64]:
+    """Return the document of each token of a range of documents, counted from ``first_document``; shape (tokens,)."""
+    return np.repeat(
+        np.arange(end_document - first_document), np.diff(corpus.offsets[first_document : end_document + 1])
+    )
 
 
 def count_document_frequency(corpus: EncodedCorpus) -> NDArray[np.int32]:
     """Count the documents of each lemma, shape (lemmas,)."""
     frequency = np.zeros(len(corpus.lemmas), dtype=np.int32)
-    for first, last in iterate_batches(corpus):
-        lemma_ids, _ = get_batch_tokens(corpus, first, last)
+    for first, last in iterate_document_ranges(corpus):
+        lemma_ids, _ = get_lemma_ids_and_marks(corpus, first, last)
         keys = unique_keys(get_token_documents(corpus, first, last) << 32 | lemma_ids)
         frequency += np.bincount(keys & LOW_32_BITS, minlength=len(frequency)).astype(np.int32)
     return frequency

@@ -21,7 +21,7 @@ from indexer.segmentation.phrase_set import PhraseSet
 Matrix = NDArray[np.float32]
 
 WORD_SCORES = 3
-"""Scores of a word: noun, modifier, title (``WordScores.to_table``)."""
+"""Scores of a word: noun, modifier, title (``WordScores.to_score_columns``)."""
 LENGTH = len(SIGNALS)
 """Columns of a multi-word candidate: the shares of the signals, then length, inner function words, the scores of the
 first and of the last word and the smallest of all words, then what depends on frequency, concordance and completeness
@@ -65,15 +65,15 @@ class PatternCandidates:
     """Token of the corpus where an occurrence begins."""
     features: Matrix
 
-    def signal_share(self, name: str) -> Matrix:
+    def get_signal_share(self, signal_name: str) -> Matrix:
         """Share of the occurrences with one of ``SIGNALS``, shape (candidates,)."""
-        return self.features[:, SIGNALS.index(name)]
+        return self.features[:, SIGNALS.index(signal_name)]
 
-    def mark_known(self, corpus: EncodedCorpus, known: set[tuple[int, ...]]) -> NDArray[np.bool_]:
+    def mark_known(self, corpus: EncodedCorpus, known_phrases: set[tuple[int, ...]]) -> NDArray[np.bool_]:
         """Return which candidates are among the known phrases (tuples of lemma ids), shape (candidates,)."""
         positions = zip(self.example_position.tolist(), self.length.tolist(), strict=True)
         lemma_ids = (tuple(corpus.lemma_ids[at : at + n].tolist()) for at, n in positions)
-        return np.fromiter((ids in known for ids in lemma_ids), np.bool_, len(self.rows))
+        return np.fromiter((ids in known_phrases for ids in lemma_ids), np.bool_, len(self.rows))
 
     def to_phrase_set(self, corpus: EncodedCorpus, quality: NDArray[np.float32]) -> PhraseSet:
         """Return the candidates with this quality, shape (candidates,), as phrases that are not nested."""
@@ -107,7 +107,10 @@ def collect_word_candidates(
         count=count[rows],
         example_position=level.example_position[rows],
         features=np.concatenate(
-            [smooth_shares(level, count, rows), _frequency_features(level, count, rows, statistics)],
+            [
+                compute_smoothed_signal_shares(level, count, rows),
+                _compute_frequency_features(level, count, rows, statistics),
+            ],
             axis=1,
             dtype=np.float32,
         ),
@@ -136,7 +139,7 @@ def collect_phrase_candidates(
                 features=np.concatenate(
                     [
                         build_phrase_features(level, count, local, statistics, word_scores),
-                        _frequency_features(level, count, local, statistics)[:, 2:],
+                        _compute_frequency_features(level, count, local, statistics)[:, 2:],
                         compute_title_lift(level, count, local),
                         concordance[local + base],
                         completeness[local + base],
@@ -150,45 +153,55 @@ def collect_phrase_candidates(
     )
 
 
-def smooth_shares(level: LevelStatistics, count: NDArray[np.int32], rows: NDArray[np.int64]) -> Matrix:
+def compute_smoothed_signal_shares(
+    level: LevelStatistics, pattern_counts: NDArray[np.int32], rows: NDArray[np.int64]
+) -> Matrix:
     """Return the sums of the signals as smoothed shares of the occurrences, shape (rows, len(SIGNALS))."""
     columns = []
     for name in SIGNALS:
         total = level.signal_sums[name]
-        prior = total.sum() / max(float(count[level.candidate_rows].sum()), 1.0)
-        columns.append((total[rows] + _PSEUDO_COUNT * prior) / (count[rows] + _PSEUDO_COUNT))
+        prior = total.sum() / max(float(pattern_counts[level.candidate_rows].sum()), 1.0)
+        columns.append((total[rows] + _PSEUDO_COUNT * prior) / (pattern_counts[rows] + _PSEUDO_COUNT))
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-def _frequency_features(
-    level: LevelStatistics, count: NDArray[np.int32], rows: NDArray[np.int64], statistics: PatternStatistics
+def _compute_frequency_features(
+    level: LevelStatistics, pattern_counts: NDArray[np.int32], rows: NDArray[np.int64], statistics: PatternStatistics
 ) -> Matrix:
     """Return log count, idf, documents per occurrence and the letters of the first word, shape (rows, 4)."""
     corpus, frequency = statistics.corpus, level.document_frequency[rows]
     idf = np.log(max(corpus.document_count, 1) / np.maximum(frequency, 1))
     letters = np.fromiter(map(len, corpus.lemmas), np.float32, len(corpus.lemmas))
     first_letters = letters[corpus.lemma_ids[level.example_position[rows]]] if len(corpus.lemma_ids) else idf
-    occurrences = np.maximum(count[rows], 1)
+    occurrences = np.maximum(pattern_counts[rows], 1)
     return np.stack([np.log(occurrences), idf, frequency / occurrences, first_letters], axis=1)
 
 
 def build_phrase_features(
     level: LevelStatistics,
-    count: NDArray[np.int32],
-    local: NDArray[np.int64],
+    pattern_counts: NDArray[np.int32],
+    rows: NDArray[np.int64],
     statistics: PatternStatistics,
     word_scores: Matrix,
 ) -> Matrix:
     """Return the features that do not depend on how often a pattern occurs, shape (local, PHRASE_FEATURES).
 
-    ``local`` are rows of the level, ``count`` the occurrences of each row.
+    ``rows`` are rows of the level, ``pattern_counts`` the occurrences of each row.
     """
-    words = statistics.corpus.lemma_ids[level.example_position[local][:, None] + np.arange(level.length)]
+    words = statistics.corpus.lemma_ids[level.example_position[rows][:, None] + np.arange(level.length)]
     inner = (~statistics.is_edge_word[words]).sum(axis=1, keepdims=True)
     scores = word_scores[words]
-    lengths = np.full((len(local), 1), level.length)
+    lengths = np.full((len(rows), 1), level.length)
     return np.concatenate(
-        [smooth_shares(level, count, local), lengths, inner, scores[:, 0], scores[:, -1], scores.min(axis=1)], axis=1
+        [
+            compute_smoothed_signal_shares(level, pattern_counts, rows),
+            lengths,
+            inner,
+            scores[:, 0],
+            scores[:, -1],
+            scores.min(axis=1),
+        ],
+        axis=1,
     ).astype(np.float32)
 
 
@@ -233,14 +246,14 @@ def _ramp(values: NDArray[np.floating], width: float) -> NDArray[np.floating]:
 def compute_mean_title_share(candidates: PatternCandidates) -> float:
     """Return the share of all occurrences that are in titles."""
     count = candidates.count
-    return float((candidates.signal_share("title") * count).sum() / max(int(count.sum()), 1))
+    return float((candidates.get_signal_share("title") * count).sum() / max(int(count.sum()), 1))
 
 
-def compute_title_lift(level: LevelStatistics, count: NDArray[np.int32], local: NDArray[np.int64]) -> Matrix:
+def compute_title_lift(level: LevelStatistics, pattern_counts: NDArray[np.int32], rows: NDArray[np.int64]) -> Matrix:
     """Return the log ratio of occurrences in titles to those expected of any candidate, shape (local, 1)."""
     titles = level.signal_sums["title"]
-    usual = titles.sum() / max(float(count[level.candidate_rows].sum()), 1.0)
-    lift = np.log((titles[local] + 0.5) / (count[local] * usual + 0.5))
+    usual = titles.sum() / max(float(pattern_counts[level.candidate_rows].sum()), 1.0)
+    lift = np.log((titles[rows] + 0.5) / (pattern_counts[rows] * usual + 0.5))
     return np.asarray(lift[:, None], dtype=np.float32)
 
 

@@ -88,73 +88,83 @@ def _extend_patterns(
     pattern_at: NDArray[np.int32],
     lemma_ids: NDArray[np.int32],
     marks: NDArray[np.uint8],
-    n: int,
+    pattern_length: int,
     min_support: int,
-    base: int,
-    is_usable: NDArray[np.bool_],
+    first_new_id: int,
+    is_usable_word: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return the patterns of length n + 1 by position, and their counts, prefixes and suffixes.
 
-    ``base`` is the id of the first of them; ``is_usable`` says which words a pattern may contain.
+    ``first_new_id`` is the id of the first of them; ``is_usable_word`` says which words a pattern may contain.
     """
     longer_at = np.full(len(pattern_at), -1, dtype=np.int32)
     partitions = min(-(-max(len(pattern_at), 1) // _PARTITION_SIZE), _NO_PARTITION)
-    partition_of = _assign_partitions(pattern_at, marks, n, partitions, is_usable)
+    partition_of = _assign_partitions(pattern_at, marks, pattern_length, partitions, is_usable_word)
     parts: list[tuple[NDArray[np.int32], ...]] = []
     for partition in range(partitions):
         positions = np.flatnonzero(partition_of == partition)
-        part = _count_partition(pattern_at, lemma_ids, positions, n, min_support, base, longer_at)
+        part = _count_partition_patterns(
+            pattern_at, lemma_ids, positions, pattern_length, min_support, first_new_id, longer_at
+        )
         parts.append(part)
-        base += len(part[0])
+        first_new_id += len(part[0])
     counts, prefixes, suffixes = (np.concatenate(column) for column in zip(*parts, strict=True))
     return longer_at, counts, prefixes, suffixes
 
 
 def _assign_partitions(
-    pattern_at: NDArray[np.int32], marks: NDArray[np.uint8], n: int, partitions: int, is_usable: NDArray[np.bool_]
+    pattern_at: NDArray[np.int32],
+    marks: NDArray[np.uint8],
+    pattern_length: int,
+    partition_count: int,
+    is_usable_word: NDArray[np.bool_],
 ) -> NDArray[np.uint8]:
     """Return the partition that counts the pattern at each position, ``_NO_PARTITION`` where none can be; (tokens,)."""
     partition_of = np.full(len(pattern_at), _NO_PARTITION, dtype=np.uint8)
     for start in range(0, len(pattern_at) - 1, _PARTITION_SIZE):
         end = min(start + _PARTITION_SIZE, len(pattern_at) - 1)
         here, following = pattern_at[start:end], pattern_at[start + 1 : end + 1]
-        if n == 1:
-            joinable = is_usable[here] & is_usable[following] & ((marks[start + 1 : end + 1] & 1) == 0)
+        if pattern_length == 1:
+            joinable = is_usable_word[here] & is_usable_word[following] & ((marks[start + 1 : end + 1] & 1) == 0)
         else:
             joinable = (here >= 0) & (following >= 0)
         # Of both patterns: one frequent word alone would make its partition too large.
         mixed = here[joinable].astype(np.int64) * _HASH_FACTOR + following[joinable]
-        partition_of[start:end][joinable] = mixed % partitions
+        partition_of[start:end][joinable] = mixed % partition_count
     return partition_of
 
 
-def _count_partition(
+def _count_partition_patterns(
     pattern_at: NDArray[np.int32],
     lemma_ids: NDArray[np.int32],
     positions: NDArray[np.int64],
-    n: int,
+    pattern_length: int,
     min_support: int,
-    base: int,
+    first_new_id: int,
     longer_at: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Count the patterns that begin at ``positions``; write the ids of frequent ones into ``longer_at``."""
     # in place and freed early: this is where mining needs most memory
     keys = pattern_at[positions].astype(np.int64)
     keys <<= 32
-    keys |= lemma_ids[positions + n]
+    keys |= lemma_ids[positions + pattern_length]
     order = np.argsort(keys)  # brings equal keys together; which of them comes first does not matter
     keys = keys[order]
-    first, counts = _find_frequent_keys(keys, min_support)
+    first, counts = _find_frequent_runs(keys, min_support)
     occurrences = order[range_positions(first, counts)]
-    longer_at[positions[occurrences]] = np.repeat(np.arange(base, base + len(first), dtype=np.int32), counts)
+    longer_at[positions[occurrences]] = np.repeat(
+        np.arange(first_new_id, first_new_id + len(first), dtype=np.int32), counts
+    )
     return counts, (keys[first] >> 32).astype(np.int32), pattern_at[positions[order[first]] + 1]
 
 
-def _find_frequent_keys(ordered: NDArray[np.int64], min_support: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _find_frequent_runs(
+    sorted_keys: NDArray[np.int64], min_support: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the first index and the count of each key that occurs ``min_support`` times or more."""
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    is_first = np.ones(len(sorted_keys), dtype=np.bool_)
+    np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
-    counts = np.diff(starts, append=len(ordered)).astype(np.int32)
+    counts = np.diff(starts, append=len(sorted_keys)).astype(np.int32)
     frequent = counts >= min_support
     return starts[frequent], counts[frequent]

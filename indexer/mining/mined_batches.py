@@ -43,15 +43,15 @@ class MinedBatches:
     edge_spool: ArraySpool = field(default_factory=ArraySpool)
     """Per batch what ``pack_edges`` returns."""
 
-    def iterate_parts(self, size: int) -> Iterator[BatchPart]:
-        """Yield the documents in order, at most ``size`` at a time."""
+    def iterate_parts(self, max_documents: int) -> Iterator[BatchPart]:
+        """Yield the documents in order, at most ``max_documents`` at a time."""
         for batch, (first, last) in enumerate(self.batches):
-            for start in range(first, last, size):
-                yield BatchPart(batch, start, min(start + size, last))
+            for start in range(first, last, max_documents):
+                yield BatchPart(batch, start, min(start + max_documents, last))
 
-    def read_occurrences(self, batch: int) -> tuple[Occurrences, NDArray[np.bool_]]:
+    def read_occurrences_and_segment_mask(self, batch_number: int) -> tuple[Occurrences, NDArray[np.bool_]]:
         """Return every occurrence in a batch, and which of them are segments, shape (occurrences,)."""
-        position, length, phrase, is_segment = self.occurrence_spool.read(batch)
+        position, length, phrase, is_segment = self.occurrence_spool.read(batch_number)
         return Occurrences(position.astype(np.int64), length.astype(np.int64), phrase), is_segment
 
     def read_part(self, part: BatchPart) -> SegmentedBatch:

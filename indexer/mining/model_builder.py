@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.int_arrays import csr_starts
-from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens, get_token_documents, iterate_batches
+from indexer.mining.encoded_corpus import (
+    EncodedCorpus,
+    get_lemma_ids_and_marks,
+    get_token_documents,
+    iterate_document_ranges,
+)
 from indexer.mining.mined_batches import Arrays, MinedBatches, pack_edges, pack_occurrences
 from indexer.mining.spelling_counts import DisplayFormCounts, DisplayFormTotals, count_display_forms
 from indexer.model.phrase_model import ModelSettings, PhraseModel
@@ -26,7 +31,7 @@ from indexer.progress import Progress
 from indexer.runtime.memory import trim_heap
 from indexer.runtime.process_pool import map_in_order
 from indexer.segmentation.batch import CompiledModel, build_edges, compute_edge_weights
-from indexer.segmentation.phrase_pairs import find_close_pairs
+from indexer.segmentation.phrase_pairs import count_close_pairs
 from indexer.segmentation.phrase_set import PhraseSet, compute_segment_gains
 
 MIN_PAIR_QUALITY = 0.25
@@ -69,19 +74,21 @@ def build_model(
     """
     phrases = mined.phrases
     names = [" ".join(corpus.lemmas[w] for w in phrases.phrase_word_ids(p)) for p in range(phrases.size)]
-    batches = MinedBatches(corpus, list(iterate_batches(corpus)))
-    is_frequent_word = find_frequent_words(phrases, mined.document_frequency, corpus.document_count)
+    batches = MinedBatches(corpus, list(iterate_document_ranges(corpus)))
+    is_frequent_word = mask_frequent_single_words(phrases, mined.document_frequency, corpus.document_count)
     may_pair = (phrases.quality >= MIN_PAIR_QUALITY) & ~is_frequent_word
     display_forms, pairs = _collect_forms_and_pairs(batches, phrases, names, may_pair, processes)
     trim_heap()
     draft = _draft_model(corpus, mined, settings, names, display_forms, pairs)
-    model = _weigh_edges(batches, draft, get_topics(), progress, processes, keep_edges=on_batches_mined is not None)
+    model = _complete_model_with_edges(
+        batches, draft, get_topics(), progress, processes, keep_edges=on_batches_mined is not None
+    )
     if on_batches_mined:
         on_batches_mined(batches)
     return model
 
 
-def find_frequent_words(
+def mask_frequent_single_words(
     phrases: PhraseSet, word_document_frequency: NDArray[np.int32], document_count: int
 ) -> NDArray[np.bool_]:
     """Return which phrases are a single frequent word, shape (phrases,).
@@ -92,15 +99,19 @@ def find_frequent_words(
     return np.asarray((phrases.lengths == 1) & is_frequent[phrases.word_ids[phrases.starts[:-1]]])
 
 
-def learn_corpus_topics(corpus: EncodedCorpus, frequency: NDArray[np.int32]) -> TopicSpace:
-    """Learn the topic space of a corpus; ``frequency`` counts the documents of each word."""
-    document_count, average_length = _measure_documents(corpus)
+def learn_corpus_topics(corpus: EncodedCorpus, document_frequency: NDArray[np.int32]) -> TopicSpace:
+    """Learn the topic space of a corpus; ``document_frequency`` counts the documents of each word."""
+    document_count, average_length = _compute_count_and_mean_length(corpus)
     return learn_topic_space(
-        corpus.lemma_ids, corpus.offsets, frequency, document_count=document_count, average_length=average_length
+        corpus.lemma_ids,
+        corpus.offsets,
+        document_frequency,
+        document_count=document_count,
+        average_length=average_length,
     )
 
 
-def _measure_documents(corpus: EncodedCorpus) -> tuple[int, float]:
+def _compute_count_and_mean_length(corpus: EncodedCorpus) -> tuple[int, float]:
     """Return the number of documents with any token, and their mean length."""
     document_count = int((np.diff(corpus.offsets) > 0).sum())
     return document_count, corpus.token_count / document_count if document_count else 0.0
@@ -121,23 +132,23 @@ def _collect_forms_and_pairs(
     corpus = batches.corpus
     matcher = phrases.build_matcher(len(corpus.lemmas))
 
-    def read_batch(batch: tuple[int, int]) -> _BatchForms:
-        words, marks = get_batch_tokens(corpus, *batch)
-        document = get_token_documents(corpus, *batch)
+    def collect_from_batch(document_range: tuple[int, int]) -> _BatchForms:
+        words, marks = get_lemma_ids_and_marks(corpus, *document_range)
+        document = get_token_documents(corpus, *document_range)
         occurrences = matcher.find_all(words, marks)
         is_segment = matcher.mark_segments(len(words), occurrences)
         segments = occurrences.select(is_segment)
-        _, first, second, _ = find_close_pairs(document[segments.position], segments.position, segments.phrase)
+        _, first, second, _ = count_close_pairs(document[segments.position], segments.position, segments.phrase)
         pairs = {
             (a, b)
             for a, b in zip(first.tolist(), second.tolist(), strict=True)
             if may_pair[a] and may_pair[b] and _is_informative_pair(names[a], names[b])
         }
-        forms = count_display_forms(corpus, batch, occurrences)
+        forms = count_display_forms(corpus, document_range, occurrences)
         return _BatchForms(forms, pairs, pack_occurrences(occurrences, is_segment))
 
     totals, pairs = DisplayFormTotals(), set[PhrasePair]()
-    for _, result in map_in_order(read_batch, iter(batches.batches), processes):
+    for _, result in map_in_order(collect_from_batch, iter(batches.batches), processes):
         totals.add(result.display_forms)
         pairs |= result.pairs
         batches.occurrence_spool.append(result.packed_occurrences)
@@ -164,7 +175,7 @@ def _draft_model(
     lengths = np.concatenate([phrases.lengths, [len(words) for words in pair_words]]).astype(np.int64)
     size = phrases.size + len(pairs)
     pair_quality = np.array([np.sqrt(phrases.quality[a] * phrases.quality[b]) for a, b in pairs], dtype=np.float32)
-    document_count, average_length = _measure_documents(corpus)
+    document_count, average_length = _compute_count_and_mean_length(corpus)
     return PhraseModel(
         settings=settings,
         document_count=document_count,
@@ -198,7 +209,7 @@ class _BatchSums(NamedTuple):
     packed_edges: Arrays
 
 
-def _weigh_edges(
+def _complete_model_with_edges(
     batches: MinedBatches, draft: PhraseModel, topics: TopicSpace, progress: Progress, processes: int, keep_edges: bool
 ) -> PhraseModel:
     """Return the model with frequencies, degrees, background and topics; fill ``batches.edge_spool`` if asked to."""
@@ -207,9 +218,9 @@ def _weigh_edges(
 
     def weigh_batch(number: int) -> _BatchSums:
         first, last = batches.batches[number]
-        words, marks = get_batch_tokens(corpus, first, last)
+        words, marks = get_lemma_ids_and_marks(corpus, first, last)
         document, lengths = get_token_documents(corpus, first, last), np.diff(corpus.offsets[first : last + 1])
-        edges = build_edges(compiled, *batches.read_occurrences(number), document, marks)
+        edges = build_edges(compiled, *batches.read_occurrences_and_segment_mask(number), document, marks)
         weight = compute_edge_weights(compiled, edges, words, document, lengths)
         normalised = weight / np.sqrt(np.bincount(edges.document, weight, minlength=len(lengths)))[edges.document]
         return _BatchSums(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.int_arrays import unique_keys
-from indexer.mining.encoded_corpus import EncodedCorpus, iterate_batches
+from indexer.mining.encoded_corpus import EncodedCorpus, iterate_document_ranges
 from indexer.text.tokenizer import Mark
 
 Floats = NDArray[np.float32]
@@ -87,12 +87,12 @@ class OccurrenceChunk:
     length: int
     """Words of the patterns."""
 
-    def neighbour_ids(self, outside: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the lemma ids before and after each occurrence, ``outside`` at a boundary; (occurrences,) each."""
+    def get_neighbour_lemma_ids(self, outside_id: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the lemma ids before and after each occurrence, ``outside_id`` at a boundary; (occurrences,) each."""
         after = self.position + self.length
-        left = np.where(self.marks[self.position] & Mark.BOUNDARY, outside, self.lemma_ids[self.position - 1])
+        left = np.where(self.marks[self.position] & Mark.BOUNDARY, outside_id, self.lemma_ids[self.position - 1])
         following = self.lemma_ids[np.minimum(after, len(self.lemma_ids) - 1)]
-        return left, np.where(self.marks[after] & Mark.BOUNDARY, outside, following)
+        return left, np.where(self.marks[after] & Mark.BOUNDARY, outside_id, following)
 
 
 def encode_word_shapes(surfaces: list[str]) -> NDArray[np.uint8]:
@@ -115,7 +115,7 @@ def encode_word_shapes(surfaces: list[str]) -> NDArray[np.uint8]:
 
 
 class PatternStatistics:
-    """Statistics of all levels; ``visit_level`` is the call-back of ``find_frequent_patterns``."""
+    """Statistics of all levels; ``add_level`` is the call-back of ``find_frequent_patterns``."""
 
     def __init__(
         self, corpus: EncodedCorpus, is_edge_word: NDArray[np.bool_], known_phrases: set[tuple[int, ...]]
@@ -131,60 +131,66 @@ class PatternStatistics:
         self.left_affinities = np.zeros(len(is_edge_word) + 1, dtype=np.float32)
         self.right_affinities = np.zeros(len(is_edge_word) + 1, dtype=np.float32)
 
-    def for_rare_patterns(self, count_below: int) -> PatternStatistics:
+    def create_for_rare_patterns(self, count_below: int) -> PatternStatistics:
         """Return empty statistics of patterns with fewer than this many occurrences, with the affinities of these."""
         rare = copy(self)
         rare.count_below, rare.known_phrases, rare.levels, rare.level_starts = count_below, set(), [], [0]
         return rare
 
-    def visit_level(self, n: int, pattern_at: NDArray[np.int32]) -> None:
+    def add_level(self, pattern_length: int, pattern_at: NDArray[np.int32]) -> None:
         """Add the level of patterns of n words; ``pattern_at`` is the one that begins at each token, or -1."""
         base = self.level_starts[-1]
-        size = len(self.is_edge_word) if n == 1 else int(pattern_at.max(initial=base - 1)) + 1 - base
+        size = len(self.is_edge_word) if pattern_length == 1 else int(pattern_at.max(initial=base - 1)) + 1 - base
         self.level_starts.append(base + size)
-        level = LevelStatistics.create_empty(n, 0 if n == 1 and self.count_below else size)
+        level = LevelStatistics.create_empty(pattern_length, 0 if pattern_length == 1 and self.count_below else size)
         self.levels.append(level)
-        if n == 1 and self.count_below:
+        if pattern_length == 1 and self.count_below:
             return
         is_rare = None
         if self.count_below:
             is_rare = self._count_patterns(pattern_at, base, size) < self.count_below
-        if n == 2 and not self.count_below:
+        if pattern_length == 2 and not self.count_below:
             self._learn_affinities(pattern_at, base, size)
-            for chunk in self._iterate_chunks(1, self.corpus.lemma_ids, 0):
-                self._add_neighbours(self.levels[0], chunk)
-        for chunk in self._iterate_chunks(n, pattern_at, base, is_rare):
+            for chunk in self._iterate_occurrence_chunks(1, self.corpus.lemma_ids, 0):
+                self._add_neighbour_signals(self.levels[0], chunk)
+        for chunk in self._iterate_occurrence_chunks(pattern_length, pattern_at, base, is_rare):
             level.example_position[chunk.rows] = chunk.position + chunk.start
-            self._add_occurrences(level, chunk)
-            if n > 1:
-                self._add_neighbours(level, chunk)
+            self._add_occurrence_signals(level, chunk)
+            if pattern_length > 1:
+                self._add_neighbour_signals(level, chunk)
 
     @staticmethod
-    def _count_patterns(pattern_at: NDArray[np.int32], base: int, size: int) -> Ints:
+    def _count_patterns(pattern_at: NDArray[np.int32], first_id: int, pattern_count: int) -> Ints:
         """Count the occurrences of each pattern of a level, shape (size,)."""
-        counts = np.zeros(size, dtype=np.int64)
+        counts = np.zeros(pattern_count, dtype=np.int64)
         for start in range(0, len(pattern_at), _CHUNK_TOKENS):
             here = pattern_at[start : start + _CHUNK_TOKENS]
-            counts += np.bincount(here[here >= 0] - base, minlength=size)
+            counts += np.bincount(here[here >= 0] - first_id, minlength=pattern_count)
         return counts
 
-    def _iterate_chunks(
-        self, n: int, pattern_at: NDArray[np.int32], base: int, is_rare: NDArray[np.bool_] | None = None
+    def _iterate_occurrence_chunks(
+        self,
+        pattern_length: int,
+        pattern_at: NDArray[np.int32],
+        first_id: int,
+        is_rare: NDArray[np.bool_] | None = None,
     ) -> Iterator[OccurrenceChunk]:
         corpus = self.corpus
-        for first, last in iterate_batches(corpus, _CHUNK_TOKENS):
+        for first, last in iterate_document_ranges(corpus, _CHUNK_TOKENS):
             start, end = int(corpus.offsets[first]), int(corpus.offsets[last])
             words, marks, patterns = corpus.lemma_ids[start:end], corpus.marks[start : end + 1], pattern_at[start:end]
             position = np.flatnonzero(patterns >= 0)
-            position = position[self._has_valid_edges(words, marks, position, n)]
-            rows = patterns[position] - np.int32(base)
+            position = position[self._mask_valid_ends(words, marks, position, pattern_length)]
+            rows = patterns[position] - np.int32(first_id)
             if is_rare is not None:
                 position, rows = position[is_rare[rows]], rows[is_rare[rows]]
             document = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(corpus.offsets[first : last + 1]))
-            yield OccurrenceChunk(start, words, marks, corpus.surface_ids[start:end], document, position, rows, n)
+            yield OccurrenceChunk(
+                start, words, marks, corpus.surface_ids[start:end], document, position, rows, pattern_length
+            )
 
-    def _has_valid_edges(
-        self, words: NDArray[np.int32], marks: NDArray[np.uint8], position: Ints, n: int
+    def _mask_valid_ends(
+        self, words: NDArray[np.int32], marks: NDArray[np.uint8], position: Ints, phrase_length: int
     ) -> NDArray[np.bool_]:
         """Return whether a phrase of n words may begin at each position and end where it would, shape (positions,).
 
@@ -192,14 +198,14 @@ class PatternStatistics:
         learning").
         """
         first = self.is_edge_word[words[position]]
-        if n == 1:
+        if phrase_length == 1:
             return first
         tied = (marks & Mark.HYPHEN) != 0
-        end = position + n
+        end = position + phrase_length
         last = self.is_edge_word[words[end - 1]] | (tied[end - 1] & ~tied[end])
         return np.asarray((first | (tied[position + 1] & ~tied[position])) & last, dtype=np.bool_)
 
-    def _add_occurrences(self, level: LevelStatistics, chunk: OccurrenceChunk) -> None:
+    def _add_occurrence_signals(self, level: LevelStatistics, chunk: OccurrenceChunk) -> None:
         n, rows = level.length, chunk.rows
         before, after = chunk.marks[chunk.position], chunk.marks[chunk.position + n]
         level.add_signal("fit", rows, np.ones(len(rows), np.bool_))
@@ -211,11 +217,11 @@ class PatternStatistics:
         level.add_signal("bracketed", rows, ((before & Mark.OPEN) != 0) & ((after & Mark.CLOSE) != 0))
         level.add_signal("quoted", rows, ((before & Mark.QUOTE_OPEN) != 0) & ((after & Mark.QUOTE_CLOSE) != 0))
         level.add_signal("hyphen", rows, self._has_hyphen(chunk))
-        self._add_shapes(level, chunk, before, after)
+        self._add_shape_signals(level, chunk, before, after)
         keys = unique_keys(rows.astype(np.int64) << 32 | chunk.document[chunk.position])
         level.document_frequency += np.bincount(keys >> 32, minlength=level.size).astype(np.int32)
 
-    def _add_shapes(
+    def _add_shape_signals(
         self, level: LevelStatistics, chunk: OccurrenceChunk, before: NDArray[np.uint8], after: NDArray[np.uint8]
     ) -> None:
         rows = chunk.rows
@@ -243,26 +249,26 @@ class PatternStatistics:
             inside |= tied[chunk.position + i]
         return inside
 
-    def _add_neighbours(self, level: LevelStatistics, chunk: OccurrenceChunk) -> None:
+    def _add_neighbour_signals(self, level: LevelStatistics, chunk: OccurrenceChunk) -> None:
         content, stop = np.append(self.is_edge_word, False), np.append(~self.is_edge_word, False)
-        sides = zip(("left", "right"), chunk.neighbour_ids(len(self.is_edge_word)), strict=True)
+        sides = zip(("left", "right"), chunk.get_neighbour_lemma_ids(len(self.is_edge_word)), strict=True)
         for (name, side), table in zip(sides, (self.left_affinities, self.right_affinities), strict=True):
             level.add_signal(f"{name}_affinity", chunk.rows, table[side])
             level.add_signal(f"{name}_word", chunk.rows, content[side])
             level.add_signal(f"{name}_stop", chunk.rows, stop[side])
 
-    def _learn_affinities(self, pattern_at: NDArray[np.int32], base: int, size: int) -> None:
+    def _learn_affinities(self, pattern_at: NDArray[np.int32], first_id: int, pattern_count: int) -> None:
         """Set how much more often a word is next to known phrases than next to any candidate (log ratio)."""
         words, kinds = self.corpus.lemma_ids, len(self.is_edge_word) + 1
         everywhere, near = np.zeros((2, kinds)), np.zeros((2, kinds))
-        for chunk in self._iterate_chunks(2, pattern_at, base):
+        for chunk in self._iterate_occurrence_chunks(2, pattern_at, first_id):
             rows, where = np.unique(chunk.rows, return_index=True)
             example = chunk.position[where] + chunk.start
             pairs = zip(words[example].tolist(), words[example + 1].tolist(), strict=True)
-            is_known = np.zeros(size, np.bool_)
+            is_known = np.zeros(pattern_count, np.bool_)
             is_known[rows] = np.fromiter((pair in self.known_phrases for pair in pairs), np.bool_, len(rows))
             next_to_known = is_known[chunk.rows]
-            for i, side in enumerate(chunk.neighbour_ids(len(self.is_edge_word))):
+            for i, side in enumerate(chunk.get_neighbour_lemma_ids(len(self.is_edge_word))):
                 everywhere[i] += np.bincount(side, minlength=kinds)
                 near[i] += np.bincount(side[next_to_known], minlength=kinds)
         for i, table in enumerate((self.left_affinities, self.right_affinities)):

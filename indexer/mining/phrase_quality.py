@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens, iterate_batches
+from indexer.mining.encoded_corpus import EncodedCorpus, get_lemma_ids_and_marks, iterate_document_ranges
 from indexer.mining.features import (
     INNER_FUNCTION_WORDS,
     KL_DIVERGENCE,
@@ -123,31 +123,31 @@ def score_by_forests(
 def compute_phrase_prior(candidates: PatternCandidates) -> Scores:
     """Guess the quality from concordance, titles, capitals and the lack of inner function words."""
     features = candidates.features
-    return compute_rank_prior(
+    return average_weighted_ranks(
         [
             (features[:, PMI], 2.0),
             (features[:, KL_DIVERGENCE], 1.0),
             (features[:, INNER_FUNCTION_WORDS], -1.5),
             (features[:, LAST_WORD + NOUN], 1.0),
-            (candidates.signal_share("title"), 1.0),
-            (candidates.signal_share("right_boundary"), 0.5),
-            (candidates.signal_share("capital"), 0.5),
-            (candidates.signal_share("hyphen"), 0.5),
-            (candidates.signal_share("first_ed"), -1.0),
-            (candidates.signal_share("last_ed"), -1.0),
+            (candidates.get_signal_share("title"), 1.0),
+            (candidates.get_signal_share("right_boundary"), 0.5),
+            (candidates.get_signal_share("capital"), 0.5),
+            (candidates.get_signal_share("hyphen"), 0.5),
+            (candidates.get_signal_share("first_ed"), -1.0),
+            (candidates.get_signal_share("last_ed"), -1.0),
         ]
     )
 
 
-def compute_rank_prior(signals: Sequence[tuple[Scores, float]]) -> Scores:
+def average_weighted_ranks(weighted_signals: Sequence[tuple[Scores, float]]) -> Scores:
     """Return the weighted mean of the ranks of each signal, in [0, 1]; a negative weight reverses the ranks."""
-    size = len(signals[0][0])
+    size = len(weighted_signals[0][0])
     total = np.zeros(size)
-    for values, weight in signals:
+    for values, weight in weighted_signals:
         _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
         middle = (np.cumsum(counts) - counts / 2)[rank] / max(size, 1)
         total += abs(weight) * (middle if weight > 0 else 1 - middle)
-    return np.asarray(total / sum(abs(weight) for _, weight in signals), dtype=np.float32)
+    return np.asarray(total / sum(abs(weight) for _, weight in weighted_signals), dtype=np.float32)
 
 
 def count_segments(
@@ -162,7 +162,7 @@ def count_segments(
     matcher = phrases.build_matcher(len(corpus.lemmas))
 
     def count_batch(batch: tuple[int, int]) -> NDArray[np.int64]:
-        words, marks = get_batch_tokens(corpus, *batch)
+        words, marks = get_lemma_ids_and_marks(corpus, *batch)
         occurrences = matcher.find_all(words, marks)
         is_counted = matcher.mark_segments(len(words), occurrences)
         if include_divided:
@@ -170,6 +170,6 @@ def count_segments(
         return np.bincount(occurrences.phrase[is_counted], minlength=phrases.size)
 
     total = np.zeros(phrases.size, dtype=np.int64)
-    for _, counts in map_in_order(count_batch, iterate_batches(corpus), processes):
+    for _, counts in map_in_order(count_batch, iterate_document_ranges(corpus), processes):
         total += counts
     return total

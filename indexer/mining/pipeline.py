@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from indexer.defaults import DEFAULT_K, DEFAULT_MU
 from indexer.documents import Document
-from indexer.mining.acronyms import find_expansions, find_explained_acronyms, select_long_forms
+from indexer.mining.acronyms import count_acronym_expansions, find_explained_acronyms, select_long_forms
 from indexer.mining.encoded_corpus import EncodedCorpus, count_document_frequency, encode_corpus
 from indexer.mining.features import PHRASE_FEATURES, PatternCandidates, collect_phrase_candidates
 from indexer.mining.frequent_patterns import choose_min_support, find_frequent_patterns
@@ -70,7 +70,7 @@ def mine_model(
 
     ``total`` is their number for the progress, 0 if unknown; ``k`` and ``mu`` are stored for the analysis.
     ``on_phrases_mined`` is called before the model is built, ``on_batches_mined`` at the end with what saves an
-    analysis of the same documents from segmenting them again (``Analyzer.prepare_mined``).
+    analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_mined``).
     """
     lemmatizer = Lemmatizer(language)
     keep_batches = on_batches_mined is not None
@@ -100,7 +100,7 @@ def mine_model(
 def mine_phrases(
     corpus: EncodedCorpus,
     lemmatizer: Lemmatizer,
-    frequency: NDArray[np.int32],
+    document_frequency: NDArray[np.int32],
     thresholds: QualityThresholds = QualityThresholds(),  # noqa: B008
     min_support: int | None = None,
     progress: Progress = no_progress,
@@ -108,11 +108,14 @@ def mine_phrases(
 ) -> MinedPhrases:
     """Find candidates, score them, add rare phrases, and drop fragments.
 
-    ``frequency``: documents of each word, shape (words,). ``min_support`` None: chosen by the size of the corpus.
+    ``document_frequency``: documents of each word, shape (words,). ``min_support`` None: chosen by the size of the
+    corpus.
     """
     min_support = min_support or choose_min_support(corpus.token_count)
-    vocabulary = _Vocabulary.collect(corpus, lemmatizer, frequency)
-    statistics, words, candidates = _find_candidates(corpus, vocabulary, min_support, progress, processes)
+    vocabulary = _Vocabulary.collect(corpus, lemmatizer, document_frequency)
+    statistics, words, candidates = _score_words_and_find_candidates(
+        corpus, vocabulary, min_support, progress, processes
+    )
 
     is_known = candidates.mark_known(corpus, vocabulary.known_phrases)
     quality = score_phrase_candidates(corpus, candidates, is_known, processes)
@@ -122,7 +125,7 @@ def mine_phrases(
     quality_model = RareQualityModel(candidates.features[:, :PHRASE_FEATURES], quality, processes)
     del candidates
     trim_heap()
-    rare = find_rare_phrases(statistics, min_support, words.to_table(), quality_model, thresholds.rare)
+    rare = find_rare_phrases(statistics, min_support, words.to_score_columns(), quality_model, thresholds.rare)
     progress("phrases", 4, _STEPS)
 
     single_words = select_single_words(corpus, words, thresholds.word)
@@ -130,9 +133,9 @@ def mine_phrases(
     phrases = drop_fragments(corpus, accepted, thresholds.segment_share, processes)
     progress("phrases", 5, _STEPS)
     return MinedPhrases(
-        phrases=phrases.with_nested(thresholds.nested),
+        phrases=phrases.with_nested_marked(thresholds.nested),
         candidates=frequent,
-        document_frequency=frequency,
+        document_frequency=document_frequency,
         min_support=min_support,
         known_phrase_count=int(is_known.sum()),
         acronyms=select_long_forms(vocabulary.expansions, corpus.lemmas),
@@ -157,15 +160,19 @@ class _Vocabulary:
     """Ids of words that begin known phrases."""
 
     @classmethod
-    def collect(cls, corpus: EncodedCorpus, lemmatizer: Lemmatizer, frequency: NDArray[np.int32]) -> _Vocabulary:
-        is_stopword = mark_stopwords(corpus.lemmas, frequency, corpus.document_count, lemmatizer.language)
-        has_letter = np.fromiter((any(map(str.isalpha, lemma)) for lemma in corpus.lemmas), np.bool_, len(frequency))
+    def collect(
+        cls, corpus: EncodedCorpus, lemmatizer: Lemmatizer, document_frequency: NDArray[np.int32]
+    ) -> _Vocabulary:
+        is_stopword = mark_stopwords(corpus.lemmas, document_frequency, corpus.document_count, lemmatizer.language)
+        has_letter = np.fromiter(
+            (any(map(str.isalpha, lemma)) for lemma in corpus.lemmas), np.bool_, len(document_frequency)
+        )
         word_ids = {word: i for i, word in enumerate(corpus.lemmas)}
         known = encode_known_phrases(load_known_phrases(), lemmatizer, word_ids)
-        expansions = find_expansions(corpus)
+        expansions = count_acronym_expansions(corpus)
         explained = find_explained_acronyms(expansions, word_ids, corpus.lemmas)
         return cls(
-            frequency,
+            document_frequency,
             is_stopword,
             has_letter & ~is_stopword,
             known,
@@ -175,13 +182,13 @@ class _Vocabulary:
         )
 
 
-def _find_candidates(
+def _score_words_and_find_candidates(
     corpus: EncodedCorpus, vocabulary: _Vocabulary, min_support: int, progress: Progress, processes: int
 ) -> tuple[PatternStatistics, WordScores, PatternCandidates]:
     """Return the statistics (without their levels, which are large), the scores of words and the phrase candidates."""
     statistics = PatternStatistics(corpus, vocabulary.is_edge_word, vocabulary.known_phrases)
     patterns = find_frequent_patterns(
-        corpus.lemma_ids, corpus.marks, len(corpus.lemmas), min_support, visit=statistics.visit_level
+        corpus.lemma_ids, corpus.marks, len(corpus.lemmas), min_support, visit=statistics.add_level
     )
     progress("phrases", 1, _STEPS)
     words = score_words(
@@ -195,7 +202,7 @@ def _find_candidates(
         processes,
     )
     progress("phrases", 2, _STEPS)
-    candidates = collect_phrase_candidates(patterns, statistics, words.to_table())
+    candidates = collect_phrase_candidates(patterns, statistics, words.to_score_columns())
     statistics.levels.clear()
     del patterns
     trim_heap()

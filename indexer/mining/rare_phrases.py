@@ -27,7 +27,7 @@ _SLICE_SIZE = 1 << 16
 """Candidates scored at a time."""
 
 
-def min_rare_count(min_support: int) -> int:
+def compute_min_rare_count(min_support: int) -> int:
     """Return the count from which a pattern is considered at all."""
     return max(2, round(min_support / 3))
 
@@ -68,20 +68,20 @@ def find_rare_phrases(
     They have no function words; ``word_scores`` has shape (words, WORD_SCORES).
     """
     corpus = statistics.corpus
-    rare = statistics.for_rare_patterns(min_support)
+    rare = statistics.create_for_rare_patterns(min_support)
     phrases: list[PhraseSet] = []
 
     def visit(length: int, pattern_at: NDArray[np.int32]) -> None:
-        rare.visit_level(length, pattern_at)
+        rare.add_level(length, pattern_at)
         if length > 1:
-            phrases.append(_accept_candidates(rare, rare.levels[-1], word_scores, quality_model, min_quality))
+            phrases.append(_select_good_candidates(rare, rare.levels[-1], word_scores, quality_model, min_quality))
         rare.levels.clear()
 
     find_frequent_patterns(
         corpus.lemma_ids,
         corpus.marks,
         len(corpus.lemmas),
-        min_rare_count(min_support),
+        compute_min_rare_count(min_support),
         MAX_RARE_LENGTH,
         visit,
         may_contain=statistics.is_edge_word,
@@ -89,8 +89,8 @@ def find_rare_phrases(
     return phrases
 
 
-def _accept_candidates(
-    rare: PatternStatistics,
+def _select_good_candidates(
+    rare_statistics: PatternStatistics,
     level: LevelStatistics,
     word_scores: Matrix,
     quality_model: RareQualityModel,
@@ -102,10 +102,12 @@ def _accept_candidates(
     accepted, quality = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
     for start in range(0, len(candidates), _SLICE_SIZE):
         local = candidates[start : start + _SLICE_SIZE]
-        features = build_phrase_features(level, count, local, rare, word_scores)
+        features = build_phrase_features(level, count, local, rare_statistics, word_scores)
         score = quality_model.predict_quality(features) * compute_form_factor(features, mean_title_share)
         accepted.append(local[score >= min_quality])
         quality.append(score[score >= min_quality])
     rows = np.concatenate(accepted)
     lengths = np.full(len(rows), level.length, np.int8)
-    return build_phrase_set(rare.corpus, level.example_position[rows], lengths, np.concatenate(quality), count[rows])
+    return build_phrase_set(
+        rare_statistics.corpus, level.example_position[rows], lengths, np.concatenate(quality), count[rows]
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.int_arrays import range_positions
-from indexer.mining.encoded_corpus import EncodedCorpus, get_batch_tokens
+from indexer.mining.encoded_corpus import EncodedCorpus, get_lemma_ids_and_marks
 from indexer.segmentation.matcher import Occurrences
 from indexer.text.tokenizer import Mark, is_ideograph
 
@@ -27,10 +27,12 @@ class DisplayFormCounts(NamedTuple):
     """Position of the spelling's first occurrence << 3 | its length in words."""
 
 
-def count_display_forms(corpus: EncodedCorpus, batch: tuple[int, int], occurrences: Occurrences) -> DisplayFormCounts:
+def count_display_forms(
+    corpus: EncodedCorpus, document_range: tuple[int, int], occurrences: Occurrences
+) -> DisplayFormCounts:
     """Count the spellings of the phrases that occur in a batch of documents."""
-    _, marks = get_batch_tokens(corpus, *batch)
-    start, end = corpus.offsets[list(batch)].tolist()
+    _, marks = get_lemma_ids_and_marks(corpus, *document_range)
+    start, end = corpus.offsets[list(document_range)].tolist()
     keys, first, counts = np.unique(
         _hash_spellings(corpus.surface_ids[start:end], marks, occurrences), return_index=True, return_counts=True
     )
@@ -54,7 +56,9 @@ class DisplayFormTotals:
             phrase = keys >> np.uint64(32)
             _, best = np.unique(phrase[order], return_index=True)
             rows = order[best]
-            for row, form in zip(rows.tolist(), _render_occurrences(corpus, first_occurrences[rows]), strict=True):
+            for row, form in zip(
+                rows.tolist(), _render_packed_occurrences(corpus, first_occurrences[rows]), strict=True
+            ):
                 display_forms[int(phrase[row])] = form
         return display_forms
 
@@ -83,9 +87,9 @@ def _merge_counts(parts: list[DisplayFormCounts], max_parts: int) -> list[Displa
     return [DisplayFormCounts(keys, total, first_occurrences[first])]
 
 
-def _render_occurrences(corpus: EncodedCorpus, occurrences: NDArray[np.int64]) -> list[str]:
+def _render_packed_occurrences(corpus: EncodedCorpus, packed_occurrences: NDArray[np.int64]) -> list[str]:
     """Return the text of occurrences (position << 3 | length) as it was written."""
-    starts, lengths = occurrences >> 3, occurrences & 7
+    starts, lengths = packed_occurrences >> 3, packed_occurrences & 7
     positions, ends = range_positions(starts, lengths), np.cumsum(lengths)
     words = [corpus.surfaces[surface] for surface in corpus.surface_ids.take(positions).tolist()]
     hyphens = ((corpus.marks[positions] & Mark.HYPHEN) != 0).tolist()

@@ -18,7 +18,7 @@ from indexer.mining.encoded_corpus import EncodedCorpus
 from indexer.mining.features import PatternCandidates, collect_word_candidates, compute_mean_title_share
 from indexer.mining.frequent_patterns import FrequentPatterns
 from indexer.mining.pattern_statistics import PatternStatistics
-from indexer.mining.phrase_quality import compute_rank_prior, score_by_forests
+from indexer.mining.phrase_quality import average_weighted_ranks, score_by_forests
 from indexer.text.tokenizer import Mark
 
 PROFILE_WORDS = 40
@@ -54,28 +54,31 @@ class WordScores:
         """Quality of the word as a phrase, shape (words,)."""
         return np.asarray(np.sqrt((self.noun + self.modifier) / 2) * self.title * self.reliability, dtype=np.float32)
 
-    def to_table(self) -> Floats:
+    def to_score_columns(self) -> Floats:
         """Return noun, modifier and title as columns, shape (words, 3)."""
         return np.stack([self.noun, self.modifier, self.title], axis=1)
 
 
 def build_neighbour_profiles(
-    corpus: EncodedCorpus, is_stopword: NDArray[np.bool_], frequency: NDArray[np.int32], rows: NDArray[np.int64]
+    corpus: EncodedCorpus,
+    is_stopword: NDArray[np.bool_],
+    document_frequency: NDArray[np.int32],
+    word_rows: NDArray[np.int64],
 ) -> Floats:
-    """Return the kinds of neighbours of the words ``rows`` as shares, shape (rows, 2 * (PROFILE_WORDS + 3)).
+    """Return the kinds of neighbours of the words ``word_rows`` as shares, shape (rows, 2 * (PROFILE_WORDS + 3)).
 
     Kinds are each of the most frequent function words, other function words, other words, and a boundary; those of
-    the left side come first, then those of the right. ``frequency``: documents of each word.
+    the left side come first, then those of the right. ``document_frequency``: documents of each word.
     """
     vocabulary, kinds = len(corpus.lemmas), PROFILE_WORDS + 3
     kind = np.where(is_stopword, PROFILE_WORDS, PROFILE_WORDS + 1)
-    frequent = np.argsort(-np.where(is_stopword, frequency, 0), kind="stable")[:PROFILE_WORDS]
+    frequent = np.argsort(-np.where(is_stopword, document_frequency, 0), kind="stable")[:PROFILE_WORDS]
     kind[frequent] = np.arange(len(frequent))
     row_of = np.full(vocabulary, -1, dtype=np.int64)
-    row_of[rows] = np.arange(len(rows))
+    row_of[word_rows] = np.arange(len(word_rows))
     sides = []
     for step in (-1, 1):
-        total = np.zeros(len(rows) * kinds, dtype=np.int32)
+        total = np.zeros(len(word_rows) * kinds, dtype=np.int32)
         for start in range(0, corpus.token_count, _CHUNK_TOKENS):
             position = np.arange(start, min(start + _CHUNK_TOKENS, corpus.token_count))
             row = row_of[corpus.lemma_ids[position]]
@@ -95,30 +98,34 @@ def score_words(
     patterns: FrequentPatterns,
     statistics: PatternStatistics,
     is_stopword: NDArray[np.bool_],
-    frequency: NDArray[np.int32],
-    heads: NDArray[np.int64],
-    modifiers: NDArray[np.int64],
+    document_frequency: NDArray[np.int32],
+    known_heads: NDArray[np.int64],
+    known_modifiers: NDArray[np.int64],
     min_support: int,
     processes: int = 1,
 ) -> WordScores:
     """Score every word of the corpus.
 
-    ``heads`` are words known to name something, ``modifiers`` words known to begin such names; ``frequency`` counts
-    the documents of each word. Words that occur less than ``min_support`` times are no examples.
+    ``known_heads`` are words known to name something, ``known_modifiers`` words known to begin such names;
+    ``document_frequency`` counts the documents of each word. Words that occur less than ``min_support`` times are no
+    examples.
     """
     corpus = statistics.corpus
     words = collect_word_candidates(patterns, statistics, min_count=2)
     is_frequent = words.count >= min_support
-    profiles = build_neighbour_profiles(corpus, is_stopword, frequency, words.rows)
+    profiles = build_neighbour_profiles(corpus, is_stopword, document_frequency, words.rows)
     features = np.concatenate([words.features, profiles], axis=1)
     scores = []
-    for known, prior in ((heads, _compute_noun_prior(words)), (modifiers, np.full(len(words.rows), 0.5, np.float32))):
+    for known, prior in (
+        (known_heads, _compute_noun_prior(words)),
+        (known_modifiers, np.full(len(words.rows), 0.5, np.float32)),
+    ):
         score = np.zeros(len(corpus.lemmas), dtype=np.float32)
         is_positive = np.isin(words.rows, known) & is_frequent
         score[words.rows] = score_by_forests(features, is_positive, is_frequent, prior, _DRAWS, processes)
         scores.append(score)
     title = np.zeros(len(corpus.lemmas), dtype=np.float32)
-    share, mean_share = words.signal_share("title"), compute_mean_title_share(words)
+    share, mean_share = words.get_signal_share("title"), compute_mean_title_share(words)
     title[words.rows] = share / (share + mean_share) if mean_share > 0 else 0.5
     reliability = np.ones(len(corpus.lemmas), dtype=np.float32)
     is_untitled = statistics.levels[0].signal_sums["title"] == 0
@@ -128,12 +135,12 @@ def score_words(
 
 
 def _compute_noun_prior(words: PatternCandidates) -> Floats:
-    return compute_rank_prior(
+    return average_weighted_ranks(
         [
-            (words.signal_share("last_ed"), -1.5),
-            (words.signal_share("last_ing"), -0.5),
-            (words.signal_share("right_boundary"), 1.0),
-            (words.signal_share("capital"), 0.5),
-            (words.signal_share("title"), 0.5),
+            (words.get_signal_share("last_ed"), -1.5),
+            (words.get_signal_share("last_ing"), -0.5),
+            (words.get_signal_share("right_boundary"), 1.0),
+            (words.get_signal_share("capital"), 0.5),
+            (words.get_signal_share("title"), 0.5),
         ]
     )

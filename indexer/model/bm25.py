@@ -41,9 +41,9 @@ class CorpusStatistics(Protocol):
     def word_ids(self) -> Mapping[str, int]: ...
 
 
-def quantise_length(length: ArrayLike) -> NDArray[np.int64]:
+def quantise_length(document_length: ArrayLike) -> NDArray[np.int64]:
     """Round document lengths in tokens down to what one byte can store (Lucene's SmallFloat), same shape."""
-    exact = np.asarray(length, dtype=np.int64)
+    exact = np.asarray(document_length, dtype=np.int64)
     rest = np.maximum(exact - _MAX_EXACT_LENGTH, 0)
     # frexp gives the number of bits exactly: a length is far below 2**53
     shift = np.maximum(np.frexp(rest.astype(np.float64))[1].astype(np.int64) - 4, 0)
@@ -56,12 +56,14 @@ def idf(document_frequency: ArrayLike, document_count: int) -> NDArray[np.float6
     return np.log1p((document_count - df + 0.5) / (df + 0.5))
 
 
-def tf_saturation(count: ArrayLike, length: ArrayLike, average_length: float) -> NDArray[np.float64]:
-    """Return the factor beside idf for words that occur ``count`` times in documents of ``length`` tokens."""
-    tf = np.asarray(count, dtype=np.float64)
+def compute_tf_saturation(
+    term_count: ArrayLike, document_length: ArrayLike, average_length: float
+) -> NDArray[np.float64]:
+    """Return the factor beside idf of words that occur ``term_count`` times in ``document_length`` tokens."""
+    tf = np.asarray(term_count, dtype=np.float64)
     if average_length <= 0:
-        return np.zeros(np.broadcast_shapes(tf.shape, np.shape(length)))
-    return (K1 + 1.0) * tf / (tf + K1 * (1.0 - B + B * quantise_length(length) / average_length))
+        return np.zeros(np.broadcast_shapes(tf.shape, np.shape(document_length)))
+    return (K1 + 1.0) * tf / (tf + K1 * (1.0 - B + B * quantise_length(document_length) / average_length))
 
 
 def split_phrase_words(phrase: str) -> list[str]:
@@ -88,7 +90,9 @@ class Bm25Scorer:
             self.statistics.word_document_frequency[word_ids[word]] if word in word_ids else 1 for word in words
         ]
         word_idf = idf(frequency, self.statistics.document_count)
-        weights = word_idf * tf_saturation([counts[word] for word in words], length, self.statistics.average_length)
+        weights = word_idf * compute_tf_saturation(
+            [counts[word] for word in words], length, self.statistics.average_length
+        )
         weight_of = dict(zip(words, weights.tolist(), strict=True))
         return np.array(
             [sum(weight_of.get(word, 0.0) for word in split_phrase_words(p)) for p in phrases], dtype=np.float64

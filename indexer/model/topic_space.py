@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.int_arrays import LOW_32_BITS
-from indexer.model.bm25 import idf, tf_saturation
+from indexer.model.bm25 import compute_tf_saturation, idf
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -57,16 +57,18 @@ class TopicSpace:
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
-    def embed_texts(self, words: Ints, document: Ints, lengths: Ints) -> NDArray[np.float32]:
+    def embed_texts(self, word_ids: Ints, text_of_token: Ints, text_lengths: Ints) -> NDArray[np.float32]:
         """Return unit vectors of a batch of texts, shape (texts, dimensions); zeros for a text without a known word.
 
-        ``words`` and ``document``, shape (tokens,), are the word and the text of each token; ``lengths``, shape
-        (texts,), the tokens of each text.
+        ``word_ids`` and ``text_of_token``, shape (tokens,), are the word and the text of each token; ``text_lengths``,
+        shape (texts,), the tokens of each text.
         """
-        cells = _weigh_words(self.vector_rows, self.word_idf, self.average_length, words, document, lengths)
-        raw = self._sum_word_vectors(cells, len(lengths)) - self.centroid
+        cells = _weigh_words_by_text(
+            self.vector_rows, self.word_idf, self.average_length, word_ids, text_of_token, text_lengths
+        )
+        raw = self._sum_word_vectors(cells, len(text_lengths)) - self.centroid
         size = np.linalg.norm(raw, axis=1, keepdims=True)
-        known = np.bincount(cells.text, minlength=len(lengths)) > 0
+        known = np.bincount(cells.text, minlength=len(text_lengths)) > 0
         return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
 
     @cached_property
@@ -74,13 +76,17 @@ class TopicSpace:
         """All vectors in single precision; only large batches need them."""
         return _to_single_precision(self.vectors)
 
-    def _sum_word_vectors(self, cells: _TextWordWeights, texts: int) -> NDArray[np.float32]:
+    def _sum_word_vectors(self, word_weights: _TextWordWeights, text_count: int) -> NDArray[np.float32]:
         """Return the weighted sum of the vectors of each text's words, shape (texts, dimensions)."""
-        if texts > SMALL_BATCH:
-            return np.asarray(_build_sparse_matrix(cells, texts, len(self.vectors)) @ self._single_precision_vectors)
-        ends = np.searchsorted(cells.text, np.arange(texts + 1))
+        if text_count > SMALL_BATCH:
+            return np.asarray(
+                _build_sparse_matrix(word_weights, text_count, len(self.vectors)) @ self._single_precision_vectors
+            )
+        ends = np.searchsorted(word_weights.text, np.arange(text_count + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        return np.stack([cells.weight[part] @ _to_single_precision(self.vectors[cells.row[part]]) for part in parts])
+        return np.stack(
+            [word_weights.weight[part] @ _to_single_precision(self.vectors[word_weights.row[part]]) for part in parts]
+        )
 
 
 def _to_single_precision(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
@@ -96,52 +102,65 @@ class _TextWordWeights(NamedTuple):
     weight: NDArray[np.float32]
 
 
-def _weigh_words(
-    rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
-    words: Ints, document: Ints, lengths: Ints,
+def _weigh_words_by_text(
+    vector_rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
+    word_ids: Ints, text_of_token: Ints, text_lengths: Ints,
 ) -> _TextWordWeights:  # fmt: skip
-    has_vector = rows[words] >= 0
-    keys, counts = np.unique(document[has_vector].astype(np.int64) << 32 | words[has_vector], return_counts=True)
+    has_vector = vector_rows[word_ids] >= 0
+    keys, counts = np.unique(
+        text_of_token[has_vector].astype(np.int64) << 32 | word_ids[has_vector], return_counts=True
+    )
     text, word = keys >> 32, keys & LOW_32_BITS
-    weights = word_idf[word] * tf_saturation(counts, np.asarray(lengths)[text], average_length)
-    norms = np.sqrt(np.bincount(text, weights**2, minlength=len(lengths)))
-    return _TextWordWeights(text, rows[word], (weights / norms[text]).astype(np.float32))
+    weights = word_idf[word] * compute_tf_saturation(counts, np.asarray(text_lengths)[text], average_length)
+    norms = np.sqrt(np.bincount(text, weights**2, minlength=len(text_lengths)))
+    return _TextWordWeights(text, vector_rows[word], (weights / norms[text]).astype(np.float32))
 
 
-def _build_sparse_matrix(cells: _TextWordWeights, texts: int, words: int) -> csr_array:
+def _build_sparse_matrix(word_weights: _TextWordWeights, text_count: int, word_count: int) -> csr_array:
     from scipy.sparse import csr_array
 
-    ends = np.searchsorted(cells.text, np.arange(texts + 1)).astype(np.int32)
-    return csr_array((cells.weight, cells.row, ends), shape=(texts, words))
+    ends = np.searchsorted(word_weights.text, np.arange(text_count + 1)).astype(np.int32)
+    return csr_array((word_weights.weight, word_weights.row, ends), shape=(text_count, word_count))
 
 
 def learn_topic_space(
-    words: Ints, offsets: Ints, document_frequency: Ints, *, document_count: int, average_length: float, seed: int = 0
+    word_ids: Ints,
+    document_offsets: Ints,
+    document_frequency: Ints,
+    *,
+    document_count: int,
+    average_length: float,
+    seed: int = 0,
 ) -> TopicSpace:
     """Learn the space from a sample of the documents.
 
-    Document d has the words ``words[offsets[d]:offsets[d + 1]]``; ``document_frequency`` has shape (words,).
-    ``document_count`` and ``average_length`` are BM25's.
+    Document d has the words ``word_ids[document_offsets[d]:document_offsets[d + 1]]``; ``document_frequency`` has shape
+    (words,). ``document_count`` and ``average_length`` are BM25's.
     """
     from threadpoolctl import threadpool_limits
 
     # On one core: on several the last digits depend on their number, and these matrices are too narrow to gain from it.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _learn_on_one_thread(
-            words, offsets, np.asarray(document_frequency), document_count, average_length, seed
+        return _learn_space_on_one_thread(
+            word_ids, document_offsets, np.asarray(document_frequency), document_count, average_length, seed
         )
 
 
-def _learn_on_one_thread(
-    words: Ints, offsets: Ints, document_frequency: Ints, document_count: int, average_length: float, seed: int
+def _learn_space_on_one_thread(
+    word_ids: Ints,
+    document_offsets: Ints,
+    document_frequency: Ints,
+    document_count: int,
+    average_length: float,
+    seed: int,
 ) -> TopicSpace:
     max_frequency = max(_MAX_DOCUMENT_SHARE * document_count, _MIN_DOCUMENTS)
     topic_words = np.flatnonzero((document_frequency >= _MIN_DOCUMENTS) & (document_frequency <= max_frequency))
     rows = np.full(len(document_frequency) + 1, -1, dtype=np.int32)
     rows[topic_words] = np.arange(len(topic_words))
     word_idf = np.concatenate([idf(document_frequency, document_count), idf([1], document_count)])
-    sample = np.sort(np.random.default_rng(seed).permutation(len(offsets) - 1)[:SAMPLE_SIZE])
-    matrix = _build_sample_matrix(words, offsets, sample, rows, word_idf, average_length)
+    sample = np.sort(np.random.default_rng(seed).permutation(len(document_offsets) - 1)[:SAMPLE_SIZE])
+    matrix = _build_sample_matrix(word_ids, document_offsets, sample, rows, word_idf, average_length)
     rank = min(MAX_DIMENSIONS, *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
         no_vectors = np.zeros((len(topic_words), 0), dtype=np.float32)
@@ -152,7 +171,12 @@ def _learn_on_one_thread(
 
 
 def _build_sample_matrix(
-    words: Ints, offsets: Ints, sample: Ints, rows: NDArray[np.int32], word_idf: NDArray[np.float64], average: float
+    word_ids: Ints,
+    document_offsets: Ints,
+    sampled_documents: Ints,
+    vector_rows: NDArray[np.int32],
+    word_idf: NDArray[np.float64],
+    average_length: float,
 ) -> csr_array:
     """Return the matrix of sampled documents x words with vectors.
 
@@ -161,16 +185,18 @@ def _build_sample_matrix(
     from scipy.sparse import csr_array
 
     row, weight, sizes = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], [np.zeros(1, np.int64)]
-    for first in range(0, len(sample), _SAMPLE_BATCH):
-        batch = sample[first : first + _SAMPLE_BATCH]
-        lengths = offsets[batch + 1] - offsets[batch]
-        batch_words = np.concatenate([words[offsets[d] : offsets[d + 1]] for d in batch])
-        cells = _weigh_words(rows, word_idf, average, batch_words, np.repeat(np.arange(len(batch)), lengths), lengths)
+    for first in range(0, len(sampled_documents), _SAMPLE_BATCH):
+        batch = sampled_documents[first : first + _SAMPLE_BATCH]
+        lengths = document_offsets[batch + 1] - document_offsets[batch]
+        batch_words = np.concatenate([word_ids[document_offsets[d] : document_offsets[d + 1]] for d in batch])
+        cells = _weigh_words_by_text(
+            vector_rows, word_idf, average_length, batch_words, np.repeat(np.arange(len(batch)), lengths), lengths
+        )
         row.append(cells.row)
         weight.append(cells.weight)
         sizes.append(np.bincount(cells.text, minlength=len(batch)))
     ends = np.cumsum(np.concatenate(sizes)).astype(np.int32)
-    shape = (len(sample), int(rows.max(initial=-1)) + 1)
+    shape = (len(sampled_documents), int(vector_rows.max(initial=-1)) + 1)
     return csr_array((np.concatenate(weight), np.concatenate(row), ends), shape=shape)
 
 
@@ -205,7 +231,12 @@ class PhraseVectorSums(NamedTuple):
 
 
 def sum_phrase_vectors(
-    topics: TopicSpace, words: Ints, document: Ints, lengths: Ints, edge_document: Ints, edge_phrase: Ints
+    topics: TopicSpace,
+    word_ids: Ints,
+    document_of_token: Ints,
+    document_lengths: Ints,
+    edge_document: Ints,
+    edge_phrase: Ints,
 ) -> PhraseVectorSums:
     """Sum the vectors of a batch of documents over the documents of each phrase.
 
@@ -215,10 +246,10 @@ def sum_phrase_vectors(
 
     if topics.dimensions == 0 or len(edge_phrase) == 0:
         return PhraseVectorSums(np.zeros(0, np.int64), np.zeros((0, topics.dimensions), np.float32))
-    vectors = topics.embed_texts(words, document, lengths)
+    vectors = topics.embed_texts(word_ids, document_of_token, document_lengths)
     phrases, row = np.unique(edge_phrase, return_inverse=True)
     ones = np.ones(len(row), dtype=np.float32)
-    sums = csr_array((ones, (row, edge_document)), shape=(len(phrases), len(lengths))) @ vectors
+    sums = csr_array((ones, (row, edge_document)), shape=(len(phrases), len(document_lengths))) @ vectors
     return PhraseVectorSums(phrases, sums)
 
 
@@ -231,6 +262,6 @@ class PhraseVectorMeans:
     def add(self, batch: PhraseVectorSums) -> None:
         self._sums[batch.phrases] += batch.sums
 
-    def compute_means(self, frequency: Ints) -> NDArray[np.float16]:
+    def compute_means(self, document_frequency: Ints) -> NDArray[np.float16]:
         """Return the mean vector of each phrase's documents, shape (phrases, dimensions); not of length 1."""
-        return (self._sums / np.maximum(frequency, 1)[:, None]).astype(np.float16)
+        return (self._sums / np.maximum(document_frequency, 1)[:, None]).astype(np.float16)

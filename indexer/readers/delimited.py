@@ -56,7 +56,7 @@ def _guess_delimiter(source: str, header: str) -> str:
 
 def _parse_header(source: str, line: str, delimiter: str, fields: FieldMap) -> list[str]:
     names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-    text_column = fields.get_source("text")
+    text_column = fields.get_source_path("text")
     if text_column not in names:
         shown = ", ".join(names[:12]) or "none"
         raise BadInput(

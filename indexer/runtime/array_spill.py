@@ -75,9 +75,9 @@ class ArraySpool:
         self._groups.append((self._end, [(array.dtype.str, len(array)) for array in arrays]))
         self._end += len(data)
 
-    def read(self, group: int) -> list[NDArray[Any]]:
+    def read(self, group_number: int) -> list[NDArray[Any]]:
         """Return the arrays of a group, counted from 0 in the order they were appended."""
-        offset, layout = self._groups[group]
+        offset, layout = self._groups[group_number]
         arrays = []
         for dtype, length in layout:
             data = os.pread(self._file.fileno(), np.dtype(dtype).itemsize * length, offset)

@@ -60,9 +60,9 @@ class DocumentSpool:
         for line in self._file:
             yield decode_document(line)
 
-    def read(self, first: int, last: int) -> list[Document]:
-        """Return documents ``first`` to ``last`` (exclusive); also works in a process forked after ``fill``."""
-        start, end = self._ends[first], self._ends[last]
+    def read(self, first: int, stop: int) -> list[Document]:
+        """Return documents ``first`` to ``stop`` (exclusive); also works in a process forked after ``fill``."""
+        start, end = self._ends[first], self._ends[stop]
         # by offset: forked processes share the position of the file
         return list(map(decode_document, os.pread(self._file.fileno(), end - start, start).splitlines()))
 
@@ -77,7 +77,7 @@ class DocumentSpool:
         self.close()
 
 
-def split_into_parts(
+def split_into_parts_and_reader(
     documents: Iterable[Document], part_size: int
 ) -> tuple[Iterator[Any], Callable[[Any], list[Document]]]:
     """Return parts of ``part_size`` documents to send to other processes, and a function that reads a part.

@@ -73,16 +73,16 @@ def _start_pool(processes: int, work: Callable[[Any], Any]) -> ProcessPoolExecut
     return ProcessPoolExecutor(processes, get_context("fork"), initializer=_init_process, initargs=(work, os.getpid()))
 
 
-def _init_process(work: Callable[[Any], Any], parent: int) -> None:
+def _init_process(work: Callable[[Any], Any], parent_pid: int) -> None:
     global _work
     _work = work
     disable_gc()
-    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_when_parent_ends, args=(parent_pid,), daemon=True).start()
 
 
-def _exit_with_parent(parent: int) -> None:
+def _exit_when_parent_ends(parent_pid: int) -> None:
     """End this process once its parent is gone: a pool process whose parent was killed would wait forever."""
-    while os.getppid() == parent:
+    while os.getppid() == parent_pid:
         time.sleep(1)
     os._exit(1)
 

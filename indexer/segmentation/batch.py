@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from indexer.documents import Document
 from indexer.int_arrays import LOW_32_BITS, Ints, count_keys, csr_positions, csr_starts
-from indexer.model.bm25 import tf_saturation
+from indexer.model.bm25 import compute_tf_saturation
 from indexer.model.phrase_model import PhraseModel
 from indexer.segmentation.matcher import Matcher, Occurrences
-from indexer.segmentation.phrase_pairs import find_close_pairs
+from indexer.segmentation.phrase_pairs import count_close_pairs
 from indexer.segmentation.phrase_trie import PhraseTrie
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import Mark, join_tokens, tokenize_document
@@ -60,7 +60,7 @@ class CompiledModel:
         )
 
     @cached_property
-    def pair_ids(self) -> dict[tuple[int, int], int]:
+    def pair_id_by_members(self) -> dict[tuple[int, int], int]:
         """Phrase id of each pair by the ids of its members."""
         return {(int(a), int(b)): self.simple_phrase_count + i for i, (a, b) in enumerate(self.pair_members)}
 
@@ -110,9 +110,9 @@ class EncodedBatch:
         piece = 2 * (np.arange(len(self.word_ids)) + document) + np.where(self.is_in_title, 1, 2)
         return upto[piece] - before, upto[piece + 1] - before
 
-    def join_tokens(self, d: int) -> str:
-        """Return the tokens string of document ``d``."""
-        start, end = self.document_starts[d : d + 2].tolist()
+    def join_tokens(self, document_number: int) -> str:
+        """Return the tokens string of document ``document_number``."""
+        start, end = self.document_starts[document_number : document_number + 2].tolist()
         return join_tokens(self.lemmas[start:end], self.marks[start:end].tobytes())
 
 
@@ -186,11 +186,11 @@ def build_edges(
     is_counted = compiled.matcher.mark_counted(occurrences, is_segment, marks)
     keys, counts = count_keys(token_documents[occurrences.position[is_counted]] << 32 | occurrences.phrase[is_counted])
     segments = occurrences.select(is_segment)
-    close_pairs = find_close_pairs(token_documents[segments.position], segments.position, segments.phrase)
+    close_pairs = count_close_pairs(token_documents[segments.position], segments.position, segments.phrase)
     pairs = [
-        (d << 32 | compiled.pair_ids[(a, b)], count)
+        (d << 32 | compiled.pair_id_by_members[(a, b)], count)
         for d, a, b, count in zip(*(column.tolist() for column in close_pairs), strict=True)
-        if (a, b) in compiled.pair_ids
+        if (a, b) in compiled.pair_id_by_members
     ]
     if pairs:
         keys = np.concatenate([keys, np.array([key for key, _ in pairs], dtype=np.int64)])
@@ -211,7 +211,7 @@ def compute_edge_weights(
     if len(edges.document) == 0:
         return np.zeros(0)
     cells, counts = count_keys(token_documents << 32 | word_ids)
-    saturated = tf_saturation(counts, document_lengths[cells >> 32], compiled.model.average_length)
+    saturated = compute_tf_saturation(counts, document_lengths[cells >> 32], compiled.model.average_length)
     cell_weights = compiled.model.word_idf[cells & LOW_32_BITS] * saturated
     lengths = compiled.phrase_lengths[edges.phrase]
     phrase_words = compiled.phrase_word_ids[csr_positions(compiled.phrase_starts, edges.phrase)]

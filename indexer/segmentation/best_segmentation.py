@@ -25,7 +25,7 @@ def find_best_segmentation(
     chosen = np.zeros(len(position), dtype=np.bool_)
     if len(position) == 0:
         return chosen
-    run_start, run_length, run_of = _find_runs(token_count, position, length)
+    run_start, run_length, run_of = _find_match_runs(token_count, position, length)
     offset_in_run = position - run_start[run_of]
     inside = offset_in_run // MAX_RUN_LENGTH == (offset_in_run + length - 1) // MAX_RUN_LENGTH
     if not inside.all():
@@ -35,12 +35,12 @@ def find_best_segmentation(
     table = np.full((int(length.max()) + 1, offset[-1]), -1, dtype=np.int64)
     table[length, offset[run_of] + offset_in_run] = np.arange(len(position))
     order = np.argsort(-run_length, kind="stable")
-    back = _score_prefixes(offset[:-1][order], run_length[order], table, gain)
-    _trace_back(offset[:-1], run_length, back, chosen, length)
+    back = _choose_last_matches(offset[:-1][order], run_length[order], table, gain)
+    _mark_matches_backwards(offset[:-1], run_length, back, chosen, length)
     return chosen
 
 
-def _find_runs(token_count: int, position: Ints, length: Ints) -> tuple[Ints, Ints, Ints]:
+def _find_match_runs(token_count: int, position: Ints, length: Ints) -> tuple[Ints, Ints, Ints]:
     """Return start and length of the maximal stretches of tokens that matches join, and the run of each match."""
     change = np.bincount(position + 1, minlength=token_count + 2)
     change -= np.bincount(position + length, minlength=token_count + 2)
@@ -51,20 +51,20 @@ def _find_runs(token_count: int, position: Ints, length: Ints) -> tuple[Ints, In
     return start, end - start, np.searchsorted(start, position, side="right") - 1
 
 
-def _score_prefixes(offset: Ints, lengths: Ints, table: Ints, gain: NDArray[np.float64]) -> Ints:
+def _choose_last_matches(run_offsets: Ints, run_lengths: Ints, match_table: Ints, gain: NDArray[np.float64]) -> Ints:
     """Return for every cell (run, t) the match that ends there in the best segmentation, -1 for a single token.
 
-    ``offset`` and ``lengths`` describe the runs, longest first; ``table[n, cell]`` is the match of length n that begins
-    at a cell, or -1.
+    ``run_offsets`` and ``run_lengths`` describe the runs, longest first; ``match_table[n, cell]`` is the match of
+    length n that begins at a cell, or -1.
     """
-    best = np.zeros(table.shape[1])
-    back = np.full(table.shape[1], -1, dtype=np.int64)
-    active = np.searchsorted(-lengths, -np.arange(1, lengths[0] + 1), side="right")
-    for t in range(1, int(lengths[0]) + 1):
-        here = offset[: active[t - 1]] + t
+    best = np.zeros(match_table.shape[1])
+    back = np.full(match_table.shape[1], -1, dtype=np.int64)
+    active = np.searchsorted(-run_lengths, -np.arange(1, run_lengths[0] + 1), side="right")
+    for t in range(1, int(run_lengths[0]) + 1):
+        here = run_offsets[: active[t - 1]] + t
         value, choice = best[here - 1], np.full(len(here), -1, dtype=np.int64)
-        for n in range(2, min(len(table) - 1, t) + 1):
-            match = table[n, here - n]
+        for n in range(2, min(len(match_table) - 1, t) + 1):
+            match = match_table[n, here - n]
             offer = np.where(match >= 0, best[here - n] + gain[match], -np.inf)
             better = offer > value
             value, choice = np.where(better, offer, value), np.where(better, match, choice)
@@ -72,11 +72,13 @@ def _score_prefixes(offset: Ints, lengths: Ints, table: Ints, gain: NDArray[np.f
     return back
 
 
-def _trace_back(offset: Ints, lengths: Ints, back: Ints, chosen: NDArray[np.bool_], length: Ints) -> None:
-    """Mark in ``chosen`` the matches of the best segmentation, from the end of every run backwards."""
-    left, runs = lengths.copy(), np.arange(len(lengths))
+def _mark_matches_backwards(
+    run_offsets: Ints, run_lengths: Ints, last_matches: Ints, is_chosen: NDArray[np.bool_], match_lengths: Ints
+) -> None:
+    """Mark in ``is_chosen`` the matches of the best segmentation, from the end of every run backwards."""
+    left, runs = run_lengths.copy(), np.arange(len(run_lengths))
     while len(runs):
-        match = back[offset[runs] + left[runs]]
-        chosen[match[match >= 0]] = True
-        left[runs] -= np.where(match >= 0, length[match], 1)
+        match = last_matches[run_offsets[runs] + left[runs]]
+        is_chosen[match[match >= 0]] = True
+        left[runs] -= np.where(match >= 0, match_lengths[match], 1)
         runs = runs[left[runs] > 0]

@@ -12,7 +12,7 @@ MAX_CHANCE_MEETINGS = 3
 """Two phrases that are close to each other this often or less in a document are no pair."""
 
 
-def find_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32]) -> tuple[Ints, Ints, Ints, Ints]:
+def count_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32]) -> tuple[Ints, Ints, Ints, Ints]:
     """Return document, first and second phrase (the smaller id first) and count of every pair, each of shape (pairs,).
 
     The arguments describe the segments of a batch of documents, by document and position ascending. The count of a
@@ -40,16 +40,16 @@ def find_close_pairs(documents: Ints, positions: Ints, phrases: NDArray[np.int32
     return first_keys >> 32, first_keys & LOW_32_BITS, second_keys & LOW_32_BITS, meetings[is_close]
 
 
-def _find_close_segments(documents: Ints, positions: Ints, row: Ints, step: int) -> tuple[Ints, Ints]:
+def _find_close_segments(documents: Ints, positions: Ints, phrase_rows: Ints, step: int) -> tuple[Ints, Ints]:
     """Return the segments i and i + ``step`` that are close to each other in one document and differ in phrase."""
     left = np.arange(len(documents) - step) if len(documents) > step else np.zeros(0, dtype=np.int64)
     right = left + step
     is_near = documents[left] == documents[right]
-    is_near &= (positions[right] - positions[left] <= PAIR_WINDOW) & (row[left] != row[right])
+    is_near &= (positions[right] - positions[left] <= PAIR_WINDOW) & (phrase_rows[left] != phrase_rows[right])
     return left[is_near], right[is_near]
 
 
-def _count_distinct_members(pair: Ints, member: Ints, size: int) -> Ints:
+def _count_distinct_members(pair_numbers: Ints, member_numbers: Ints, pair_count: int) -> Ints:
     """Return how many different members each pair has, shape (size,)."""
-    keys = unique_keys(pair << 32 | member)
-    return np.bincount(keys >> 32, minlength=size)
+    keys = unique_keys(pair_numbers << 32 | member_numbers)
+    return np.bincount(keys >> 32, minlength=pair_count)

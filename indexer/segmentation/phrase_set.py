@@ -35,8 +35,8 @@ class PhraseSet:
         """Words of each phrase."""
         return np.diff(self.starts)
 
-    def phrase_word_ids(self, p: int) -> NDArray[np.int32]:
-        return self.word_ids[self.starts[p] : self.starts[p + 1]]
+    def phrase_word_ids(self, phrase_id: int) -> NDArray[np.int32]:
+        return self.word_ids[self.starts[phrase_id] : self.starts[phrase_id + 1]]
 
     def build_matcher(self, vocabulary_size: int) -> Matcher:
         return Matcher(
@@ -56,7 +56,7 @@ class PhraseSet:
             is_nested=self.is_nested[keep],
         )
 
-    def with_nested(self, min_quality: float) -> PhraseSet:
+    def with_nested_marked(self, min_quality: float) -> PhraseSet:
         """Return this set with the phrases of at least ``min_quality`` marked as nested."""
         return replace(self, is_nested=self.quality >= min_quality)
 

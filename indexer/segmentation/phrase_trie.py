@@ -84,12 +84,12 @@ class PhraseTrie:
         return position, length, phrase
 
 
-def _bloom_filter_bits(size: int) -> int:
-    return max(8, int(np.ceil(np.log2(max(size, 1)))) + 3)
+def _choose_bloom_filter_bits(key_count: int) -> int:
+    return max(8, int(np.ceil(np.log2(max(key_count, 1)))) + 3)
 
 
 def _build_bloom_filter(keys: Ints) -> NDArray[np.bool_]:
-    bloom_filter = np.zeros(1 << _bloom_filter_bits(len(keys)), dtype=np.bool_)
+    bloom_filter = np.zeros(1 << _choose_bloom_filter_bits(len(keys)), dtype=np.bool_)
     bloom_filter[_find_filter_positions(keys, len(bloom_filter))] = True
     return bloom_filter
 

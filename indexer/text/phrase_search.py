@@ -21,7 +21,7 @@ def find_occurrences(phrase: str, tokens: str) -> list[int]:
     For a phrase pair: where one of its members begins with the other at most ``PAIR_WINDOW`` words away.
     """
     if PAIR_SEPARATOR in phrase:
-        return [start for start, _ in find_phrase_pair(phrase, tokens)]
+        return [start for start, _ in find_pair_starts_and_lengths(phrase, tokens)]
     return find_phrase(phrase, tokens)
 
 
@@ -42,7 +42,7 @@ def find_phrase(phrase: str, tokens: str, max_count: int | None = None) -> list[
     return starts
 
 
-def find_phrase_pair(pair: str, tokens: str) -> list[tuple[int, int]]:
+def find_pair_starts_and_lengths(pair: str, tokens: str) -> list[tuple[int, int]]:
     """Return where a member of a pair begins with the other at most ``PAIR_WINDOW`` words away, and its word count."""
     first, _, second = pair.partition(PAIR_SEPARATOR)
     if first not in tokens or second not in tokens:
@@ -55,17 +55,19 @@ def find_phrase_pair(pair: str, tokens: str) -> list[tuple[int, int]]:
     return sorted(lengths.items())
 
 
-def _mark_within_window(own: Ints, others: Ints, window: int) -> NDArray[np.bool_]:
-    """Return a mask of the positions ``own`` that have one of ``others`` (both ascending) at most ``window`` away."""
-    if not len(others):
-        return np.zeros(len(own), dtype=bool)
-    after = np.searchsorted(others, own)
-    right = others[np.minimum(after, len(others) - 1)]
-    left = others[np.maximum(after - 1, 0)]
-    return np.asarray(np.minimum(np.abs(right - own), np.abs(left - own)) <= window)
+def _mark_within_window(positions: Ints, other_positions: Ints, window: int) -> NDArray[np.bool_]:
+    """Return which ``positions`` have one of ``other_positions`` (both ascending) at most ``window`` away."""
+    if not len(other_positions):
+        return np.zeros(len(positions), dtype=bool)
+    after = np.searchsorted(other_positions, positions)
+    right = other_positions[np.minimum(after, len(other_positions) - 1)]
+    left = other_positions[np.maximum(after - 1, 0)]
+    return np.asarray(np.minimum(np.abs(right - positions), np.abs(left - positions)) <= window)
 
 
-def locate_phrase(document: Document, positions: Sequence[int], length: int) -> list[Span]:
-    """Return the spans, in the original fields, of the sequences of ``length`` tokens that begin at ``positions``."""
+def locate_token_sequences(document: Document, positions: Sequence[int], token_count: int) -> list[Span]:
+    """Return the spans, in the original fields, of sequences of ``token_count`` tokens that begin at ``positions``."""
     spans = locate_tokens(document)
-    return [(spans[i][0], spans[i][1], spans[i + length - 1][2]) for i in positions if i + length <= len(spans)]
+    return [
+        (spans[i][0], spans[i][1], spans[i + token_count - 1][2]) for i in positions if i + token_count <= len(spans)
+    ]

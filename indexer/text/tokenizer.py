@@ -80,17 +80,17 @@ def is_ideograph(word: str) -> bool:
     return _IDEOGRAPH.fullmatch(word) is not None
 
 
-def split_words(field: str) -> tuple[list[str], list[str]]:
+def split_words_and_separators(text: str) -> tuple[list[str], list[str]]:
     """Return the words of a field and the separators around them, which are one more."""
-    pieces = _split_pieces(field)
+    pieces = _split_pieces(text)
     return pieces[1::2], pieces[0::2]
 
 
-def _split_pieces(field: str) -> list[str]:
+def _split_pieces(text: str) -> list[str]:
     """Return separators and words in turn, beginning and ending with a separator."""
-    if field.isascii():
-        return _ASCII_WORD.split(field)
-    return (_JOINED_WORD if _HAS_JOINERS.search(field) else _UNICODE_WORD).split(field)
+    if text.isascii():
+        return _ASCII_WORD.split(text)
+    return (_JOINED_WORD if _HAS_JOINERS.search(text) else _UNICODE_WORD).split(text)
 
 
 _MAX_CACHED_SEPARATORS = 100_000
@@ -153,21 +153,21 @@ class TokenizedDocument:
 def tokenize_document(document: Document) -> TokenizedDocument:
     """Split the title and the text of a document into words."""
     pieces = _split_pieces(document.title), _split_pieces(document.text)
-    words, marks = _split_field(pieces[0], document.title)
+    words, marks = _read_words_and_marks(pieces[0], document.title)
     title = len(words)
     marks = [mark | _TITLE_MARK for mark in marks]
-    text_words, text_marks = _split_field(pieces[1], document.text)
+    text_words, text_marks = _read_words_and_marks(pieces[1], document.text)
     text_marks[0] |= marks.pop() & _CLOSING_MARKS
     return TokenizedDocument(words + text_words, marks + text_marks, title, pieces)
 
 
-def _split_field(pieces: list[str], field: str) -> tuple[list[str], list[int]]:
+def _read_words_and_marks(pieces: list[str], text: str) -> tuple[list[str], list[int]]:
     """Return the words of a field that was split into pieces, and the marks before each and after all."""
     words, marks = pieces[1::2], list(map(SEPARATOR_MARKS.__getitem__, pieces[0::2]))
     marks[0] = FIELD_START_MARKS | (marks[0] & _OPENING_MARKS)
     if words:
         marks[-1] = FIELD_START_MARKS | (marks[-1] & _CLOSING_MARKS)
-    if len(words) > 2 and field.isupper():
+    if len(words) > 2 and text.isupper():
         words = list(map(str.lower, words))
     return words, marks
 
@@ -193,7 +193,7 @@ def join_tokens(lemmas: Sequence[str], marks: Sequence[int]) -> str:
 
 def lemmatize_text(text: str, lemmatizer: Lemmatizer) -> str:
     """Return the tokens string of a text, such as a query or a keyword."""
-    words, marks = _split_field(_split_pieces(text), text)
+    words, marks = _read_words_and_marks(_split_pieces(text), text)
     return join_tokens([lemmatizer[word] for word in words], marks)
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import BadSetting
-from indexer.settings import ENVIRONMENT_PREFIX, Settings, describe_allowed_values, describe_default, load_settings
+from indexer.settings import (
+    ENVIRONMENT_PREFIX,
+    Settings,
+    describe_allowed_values,
+    describe_setting_default,
+    load_settings,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -96,4 +102,4 @@ def test_secrets_are_not_shown() -> None:
 def test_every_setting_says_what_it_is_and_what_is_allowed(name: str) -> None:
     assert Settings.model_fields[name].description
     assert describe_allowed_values(name)
-    assert describe_default(name)
+    assert describe_setting_default(name)

@@ -24,8 +24,8 @@ def wait_until_remembered(gateway: JobGateway, body: bytes) -> None:
     """Let the gateway remember the id ``x`` for a request body, which it does once it listens for changes."""
 
     def remember() -> bool:
-        gateway.remember_id(UNRESTRICTED, body, "papers", "x")
-        return gateway.recall_id(UNRESTRICTED, body) == "x"
+        gateway.remember_job_id(UNRESTRICTED, body, "papers", "x")
+        return gateway.recall_job_id(UNRESTRICTED, body) == "x"
 
     wait_until(remember)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from worker.methods.base import PairProblem, SideFeatures
-from worker.methods.lemma_vectors import LemmaText, split_members
+from worker.methods.lemma_vectors import LemmaText, split_into_member_words
 from worker.solver.parameters import DEFAULT, Parameters
 from worker.solver.seeds import SeedSide
 from worker.solver.subgraph import Subgraph
@@ -56,7 +56,7 @@ def replace_features(problem: PairProblem, **changes: Any) -> PairProblem:
 def score_bm25(phrase: str, text: LemmaText, df: dict[str, int], document_count: int) -> float:
     """Return the BM25 of a phrase's words in a text, all texts being taken as equally long."""
     total = 0.0
-    for word in {w for part in split_members(phrase) for w in part}:
+    for word in {w for part in split_into_member_words(phrase) for w in part}:
         count = sum(token == word for token in text.tokens)
         rarity = math.log(1 + (document_count - df.get(word, 0) + 0.5) / (df.get(word, 0) + 0.5))
         total += rarity * 2.2 * count / (count + 1.2)

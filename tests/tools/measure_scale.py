@@ -76,7 +76,7 @@ def measure_layouts(folder: Path, files: Sequence[str]) -> dict[str, Any]:
             ids = analysed.readable_ids(None, MAX_DRAWN_IDS)
             pairs = pairs or draw_workload(engine.open_reader(INDEX), ids, CASE_COUNT)[0]
             steps[name] = make_cold_step(engine, pairs)
-        times = time_interleaved(steps, CASE_COUNT, BUDGET_SECONDS, warmup=20)
+        times = time_interleaved(steps, CASE_COUNT, BUDGET_SECONDS, warmup_cases=20)
     for name, step_times in times.items():
         results[name] |= {
             "median_ms": 1000 * step_times.median,
@@ -149,8 +149,10 @@ def measure_million(folder: Path, count: int) -> dict[str, Any]:
         results["index_bytes"] = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
         environment = BenchEnvironment(corpus, {EMBEDDED: engine}, CASE_COUNT, 60.0)
         results["growth"] = asdict(measure_compare.measure_growth(environment, EMBEDDED))
-        results["set_comparison"] = asdict(measure_compare.measure_sets(environment, EMBEDDED))
-        results["throughput"], results["memory"] = map(asdict, measure_worker.measure_throughput(environment, EMBEDDED))
+        results["set_comparison"] = asdict(measure_compare.measure_set_comparison(environment, EMBEDDED))
+        results["throughput"], results["memory"] = map(
+            asdict, measure_worker.measure_comparison_throughput(environment, EMBEDDED)
+        )
     return results
 
 

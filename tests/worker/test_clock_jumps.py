@@ -68,18 +68,18 @@ def test_the_job_of_a_lost_worker_is_found_after_the_servers_clock_was_set_back(
     client: redis.Redis, prefix: str
 ) -> None:
     store = RedisJobStore(client, QUICK, prefix)
-    assert store.reap() == [] and store.submit(JOB) and store.start("job", "lost") is not None
+    assert store.reap_lost_jobs() == [] and store.submit(JOB) and store.start("job", "lost") is not None
     set_server_clock(client, prefix, -HOUR)
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
 
 
 def test_a_job_whose_lease_was_renewed_since_the_clock_was_set_back_goes_on(client: redis.Redis, prefix: str) -> None:
     store = RedisJobStore(client, JobLimits(lease_seconds=60.0), prefix)
     store.submit(JOB)
     claim = store.start("job", "living")
-    assert claim is not None and store.reap() == []
+    assert claim is not None and store.reap_lost_jobs() == []
     set_server_clock(client, prefix, -HOUR)
-    assert store.renew(claim) and store.reap() == []
+    assert store.renew(claim) and store.reap_lost_jobs() == []
     assert store.finish(claim, StoredAnswer(b"{}"))
 
 
@@ -89,9 +89,9 @@ def test_a_job_is_computed_again_with_one_effect_after_the_servers_clock_was_set
     store = RedisJobStore(client, JobLimits(lease_seconds=60.0), prefix)
     store.submit(JOB)
     old = store.start("job", "old")
-    assert old is not None and store.reap() == []
+    assert old is not None and store.reap_lost_jobs() == []
     set_server_clock(client, prefix, HOUR)
-    assert store.reap() == [("job", "interactive")]
+    assert store.reap_lost_jobs() == [("job", "interactive")]
     new = store.start("job", "new")
     assert new is not None and not store.finish(old, StoredAnswer(b"old")) and store.finish(new, StoredAnswer(b"new"))
 
@@ -116,11 +116,11 @@ def test_a_failure_stands_no_longer_when_the_servers_clock_was_set_back(client: 
 
 def test_cached_rights_expire_in_time_when_the_servers_clock_was_set_back(client: redis.Redis, prefix: str) -> None:
     store, values = RedisJobStore(client, JobLimits(), prefix), RedisKeyValueStore(client, prefix)
-    store.reap()
+    store.reap_lost_jobs()
     values.set({"acl:papers:1:d1": b"x", "doc:papers:1:d1": b"x"}, 0.2)
     values.set({"piece:job:0": b"x"}, 300.0)
     set_server_clock(client, prefix, -HOUR)
-    store.reap()
+    store.reap_lost_jobs()
     wait_until(lambda: values.get(["acl:papers:1:d1", "doc:papers:1:d1"]) == [None, None])
     assert values.get(["piece:job:0"]) == [b"x"]
 
@@ -173,6 +173,6 @@ def test_leases_of_an_inline_server_last_as_long_when_its_clock_is_set(monkeypat
         assert store.start("job", "worker") is not None
     with monkeypatch.context() as context:
         set_own_clock(context, HOUR)
-        assert patient.reap() == []
+        assert patient.reap_lost_jobs() == []
     set_own_clock(monkeypatch, -HOUR)
-    wait_until(lambda: quick.reap() == [("job", "interactive")])
+    wait_until(lambda: quick.reap_lost_jobs() == [("job", "interactive")])

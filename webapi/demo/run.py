@@ -65,7 +65,7 @@ def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
         die_with_parent()
     _print_status("collecting and indexing documents ...")
     with progress_bar(is_quiet=once) as progress:
-        pair = prepare_index(demo, progress)
+        pair = prepare_index_and_pair(demo, progress)
     check_port(demo.port)  # it may have been taken during the indexing
     with ChildProcesses(demo.folder / "logs") as children:
         start_services(demo, children)
@@ -84,7 +84,7 @@ def run_demo(demo: DemoOptions, *, once: bool) -> dict[str, Any]:
     return answer
 
 
-def prepare_index(demo: DemoOptions, progress: Progress) -> tuple[str, str]:
+def prepare_index_and_pair(demo: DemoOptions, progress: Progress) -> tuple[str, str]:
     """Build the index unless it exists; return the ids of the pair to compare."""
     from indexer.cli.engine_hints import open_engine_with_hints
     from indexer.indexing.build import build_index

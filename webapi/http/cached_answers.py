@@ -61,8 +61,8 @@ class CachedAnswerMiddleware:
             caller = self._identify_unrestricted(environ)
         elif method == "POST" and path == self._path:
             caller = self._identify_unrestricted(environ)
-            body = _read_small_json(environ) if caller is not None else None
-            id = self._gateway.recall_id(caller, body) if caller is not None and body is not None else None
+            body = _read_small_json_body(environ) if caller is not None else None
+            id = self._gateway.recall_job_id(caller, body) if caller is not None and body is not None else None
         else:
             return None
         if not id or caller is None or caller.groups is not None:
@@ -74,7 +74,7 @@ class CachedAnswerMiddleware:
         return id, answer
 
 
-def _read_small_json(environ: WSGIEnvironment) -> bytes | None:
+def _read_small_json_body(environ: WSGIEnvironment) -> bytes | None:
     """Return the body if it is small and declared as JSON; it stays readable for the app."""
     size: str = environ.get("CONTENT_LENGTH") or ""
     if not size.isdecimal() or int(size) > _MAX_BODY_BYTES or environ.get("CONTENT_TYPE") != "application/json":

@@ -49,14 +49,14 @@ def _make_answer_response(answer: CachedAnswer, cache_status: str, location: str
 
 def make_accepted_response(job: Job, location: str) -> Response:
     """Return 202 with the state of a job; ``location``: where to ask for it again."""
-    response = Response(orjson.dumps(build_state_json(job)), 202, mimetype=JSON_TYPE)
+    response = Response(orjson.dumps(build_job_state_json(job)), 202, mimetype=JSON_TYPE)
     response.headers["Location"] = location
     response.headers["Retry-After"] = "1"
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def build_state_json(job: Job) -> dict[str, object]:
+def build_job_state_json(job: Job) -> dict[str, object]:
     """Return the id, the state and the progress of a job as they are sent."""
     body: dict[str, object] = {"id": job.id, "state": job.state, "progress": job.progress}
     if job.message:

@@ -7,8 +7,8 @@ from flask import Blueprint, Response
 
 from indexer.errors import EngineUnavailable, StoreUnavailable, TooLarge, UnknownJob
 from webapi.auth.gate import check_index_access
-from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
-from webapi.http.job_responses import JSON_TYPE, build_state_json, make_job_response
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
+from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_response
 from webapi.schemas.requests import ComparisonBody, parse_body
 from worker.access import Caller
 from worker.explain.side import Side
@@ -26,7 +26,7 @@ def create_comparison() -> Response:
     try:
         view = _recall_or_submit(caller, body)
     except (StoreUnavailable, EngineUnavailable):
-        stale = get_context().gateway.get_stale(caller, body)
+        stale = get_context().gateway.get_stale_answer(caller, body)
         if stale is None:
             raise
         view = stale
@@ -35,7 +35,7 @@ def create_comparison() -> Response:
 
 def _recall_or_submit(caller: Caller, body: bytes) -> JobView:
     gateway = get_context().gateway
-    id = gateway.recall_id(caller, body)
+    id = gateway.recall_job_id(caller, body)
     if id is not None and gateway.get_cached(id) is not None:
         try:
             return gateway.get(id, caller)
@@ -44,9 +44,9 @@ def _recall_or_submit(caller: Caller, body: bytes) -> JobView:
     comparison = _build_request(parse_body(ComparisonBody, body), caller)
     check_index_access(caller, comparison.index)
     submission = gateway.submit_comparison(comparison, caller)
-    view = gateway.wait(submission, caller, read_preferred_wait(get_context().settings))
+    view = gateway.wait(submission, caller, read_preferred_wait_seconds(get_context().settings))
     if view.answer is not None:
-        gateway.remember_id(caller, body, comparison.index, submission.id)
+        gateway.remember_job_id(caller, body, comparison.index, submission.id)
     return view
 
 
@@ -77,4 +77,4 @@ def leave_comparison(id: str) -> Response:
     job = get_context().gateway.leave(id, get_caller())
     if job is None:
         raise UnknownJob(f"no comparison {id!r}")
-    return Response(orjson.dumps(build_state_json(job)), 200, mimetype=JSON_TYPE)
+    return Response(orjson.dumps(build_job_state_json(job)), 200, mimetype=JSON_TYPE)

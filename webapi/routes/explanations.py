@@ -9,8 +9,8 @@ from flask import Blueprint, Response
 
 from indexer.errors import BadParameter, TooLarge, UnknownJob
 from webapi.auth.gate import check_index_access
-from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
-from webapi.http.job_responses import JSON_TYPE, build_state_json, make_job_response
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
+from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_response
 from webapi.schemas.requests import ExplanationBody, parse_body
 from worker.access import Caller
 from worker.jobs.job import OPEN_STATES
@@ -32,7 +32,7 @@ def create_explanation() -> Response:
     if body.unknown == "skip":
         page = gateway.keep_readable_hits(page, caller)
     submission = gateway.submit_page(page, caller)
-    view = gateway.wait(submission, caller, read_preferred_wait(get_context().settings))
+    view = gateway.wait(submission, caller, read_preferred_wait_seconds(get_context().settings))
     return _make_page_response(view, page.hits)
 
 
@@ -52,7 +52,7 @@ def leave_explanation(id: str) -> Response:
     job = get_context().gateway.leave(id, get_caller())
     if job is None or job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")
-    return Response(orjson.dumps(build_state_json(job)), 200, mimetype=JSON_TYPE)
+    return Response(orjson.dumps(build_job_state_json(job)), 200, mimetype=JSON_TYPE)
 
 
 def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
@@ -75,7 +75,7 @@ def _make_page_response(view: JobView, hits: tuple[str, ...]) -> Response:
     response = make_job_response(view, EXPLANATIONS_PATH)
     if response.status_code != 202:
         return response
-    comparisons = get_context().gateway.get_ready_parts(view.job.id, get_caller())
+    comparisons = get_context().gateway.get_ready_comparisons(view.job.id, get_caller())
     entries: list[dict[str, Any]] = []
     for hit in hits:
         comparison = comparisons.get(hit)
@@ -83,5 +83,5 @@ def _make_page_response(view: JobView, hits: tuple[str, ...]) -> Response:
         if comparison is not None:
             entry["comparison"] = orjson.Fragment(comparison)
         entries.append(entry)
-    response.set_data(orjson.dumps(build_state_json(view.job) | {"explanations": entries}))
+    response.set_data(orjson.dumps(build_job_state_json(view.job) | {"explanations": entries}))
     return response

@@ -52,7 +52,7 @@ def get_index(name: str) -> Response:
     info = context.catalog.open_reader(name).info
     source = context.gateway.get_source(info)
     if source is not None:
-        return _make_json_response(_describe_index(info) | _list_source_names(source, groups))
+        return _make_json_response(_describe_index(info) | _list_source_fields_and_facets(source, groups))
     names = context.catalog.run_on_reader(name, lambda reader: reader.facet_names(groups))
     facets = [{"field": facet, "name": facet} for facet in names[:_MAX_FACETS]]
     return _make_json_response(
@@ -60,14 +60,14 @@ def get_index(name: str) -> Response:
     )
 
 
-def _list_source_names(source: AttachedSource, groups: Groups) -> dict[str, Any]:
+def _list_source_fields_and_facets(source: AttachedSource, groups: Groups) -> dict[str, Any]:
     """Return the fields and facets of a source, without the acl for a caller with limited groups."""
     fields = source.get_fields()
     if groups is not None:
         fields = fields.without_hidden(source.fetch_guard())
     facets = [
         {"field": field, "name": facet}
-        for field, facet in fields.list_facet_fields(source.field_map.get_facet_sources())
+        for field, facet in fields.list_fields_with_facet(source.field_map.get_facet_sources())
     ]
     names = {field: fields.document_fields.get(field) for field in _DOCUMENT_FIELDS}
     return {"fields": names, "facets": facets[:_MAX_FACETS]}

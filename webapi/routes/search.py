@@ -14,7 +14,7 @@ from flask import Blueprint, Response, request
 from indexer.engines.search_types import Selection
 from indexer.errors import BadParameter
 from webapi.auth.gate import require_scope
-from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait
+from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import TermsAggregation
@@ -40,8 +40,8 @@ def search_index(index: str) -> Response:
     if unknown:
         raise BadParameter(f"the parameter {unknown[0][:80]!r} is not allowed", fix="put it in the body")
     context, caller = get_context(), get_caller()
-    catalog, wait = context.catalog, read_preferred_wait(context.settings)
-    source = catalog.find_source(index)
+    catalog, wait = context.catalog, read_preferred_wait_seconds(context.settings)
+    source = catalog.find_attached_source(index)
     if source is not None:
         return _make_timed_response(search_source(index, source, _read_body(), caller, context, wait), started)
     plan = build_search_plan(_read_body(), lambda words: catalog.pair_lemmas_with_words(index, words))

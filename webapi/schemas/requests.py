@@ -229,10 +229,10 @@ def parse_body(model: type[M], body: bytes) -> M:
         return model.model_validate_json(body)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        raise InvalidRequest([_describe_misfit(dict(details)) for details in errors]) from None
+        raise InvalidRequest([_describe_validation_error(dict(details)) for details in errors]) from None
 
 
-def _describe_misfit(details: dict[str, Any]) -> dict[str, str]:
+def _describe_validation_error(details: dict[str, Any]) -> dict[str, str]:
     path = "/".join(str(part) for part in details["loc"])
     texts = {"extra_forbidden": "unknown field; see /docs", "too_short": "must not be empty"}
     detail = texts.get(str(details["type"])) or str(details["msg"]).removeprefix("Value error, ")

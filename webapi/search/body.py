@@ -85,7 +85,7 @@ def parse_search_body(body: object) -> ParsedSearchBody:
         query=require_object(parts["query"], "query") if "query" in parts else None,
         offset=require_integer(parts.get("from", 0), "from", 0, MAX_OFFSET),
         size=require_integer(parts.get("size", 10), "size", 0, MAX_HITS),
-        sort=tuple(_parse_sort_key(key) for key in to_list(parts.get("sort", []))),
+        sort=tuple(_parse_sort_key(key) for key in wrap_in_list(parts.get("sort", []))),
         highlight=_parse_highlight(parts["highlight"]) if "highlight" in parts else None,
         aggregations=_parse_aggregations(parts),
         source_filter=_parse_source_filter(parts.get("_source", True)),
@@ -106,22 +106,22 @@ def _parse_sort_key(value: object) -> tuple[str, str]:
 def _parse_highlight(value: object) -> Highlight:
     options = require_object(value, "highlight")
     reject_unknown_names(options, frozenset({"fields", "pre_tags", "post_tags", "number_of_fragments"}), "highlight")
-    default = _parse_fragments(options.get("number_of_fragments", 3), "highlight")
+    default = _parse_fragment_count(options.get("number_of_fragments", 3), "highlight")
     fields: dict[str, int] = {}
     for name, field_options in require_object(options.get("fields", {}), "highlight.fields").items():
         path = f"highlight.fields.{name[:80]}"
         reject_unknown_names(require_object(field_options, path), frozenset({"number_of_fragments"}), path)
-        fields[name] = _parse_fragments(field_options.get("number_of_fragments", default), path)
+        fields[name] = _parse_fragment_count(field_options.get("number_of_fragments", default), path)
     pre_tag = _parse_tag(options.get("pre_tags", "<em>"), "pre_tags")
     return Highlight(fields, pre_tag, _parse_tag(options.get("post_tags", "</em>"), "post_tags"))
 
 
-def _parse_fragments(value: object, path: str) -> int:
+def _parse_fragment_count(value: object, path: str) -> int:
     return require_integer(value, f"{path}.number_of_fragments", 1, MAX_FRAGMENTS)
 
 
 def _parse_tag(value: object, name: str) -> str:
-    tags = to_list(value)
+    tags = wrap_in_list(value)
     if len(tags) != 1:
         raise BadParameter(f"highlight.{name} must contain exactly one tag")
     return require_text(tags[0], f"highlight.{name}")
@@ -165,7 +165,7 @@ def _parse_histogram(field: str, options: Mapping[str, Any], path: str) -> DateH
 def _parse_source_filter(value: object) -> frozenset[str] | bool:
     if isinstance(value, bool):
         return value
-    names = to_list(value)
+    names = wrap_in_list(value)
     if not all(isinstance(name, str) for name in names):
         raise BadParameter("_source must be true, false or a list of fields")
     return frozenset(str(name) for name in names)
@@ -195,7 +195,7 @@ def require_single_entry(value: object, path: str) -> tuple[str, Any]:
     return str(name), content
 
 
-def to_list(value: object) -> list[object]:
+def wrap_in_list(value: object) -> list[object]:
     """Return the value if it is a list, else a list of it."""
     return value if isinstance(value, list) else [value]
 

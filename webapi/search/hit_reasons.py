@@ -50,9 +50,9 @@ def check_page_size(size: int, settings: Settings) -> None:
 
 
 def explain_hits(
-    gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait: float
+    gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait_seconds: float
 ) -> list[dict[str, Any]]:
-    """Return one ``why`` for each hit, after at most ``wait`` seconds; raise Forbidden without the scope.
+    """Return one ``why`` for each hit, after at most ``wait_seconds``; raise Forbidden without the scope.
 
     Lists that are not ready by then, or cannot be computed, are provisional: hits without reasons are better than no
     hits.
@@ -65,12 +65,12 @@ def explain_hits(
         submitted[name] = (
             _PageState(problem=problem) if problem else _submit_page(gateway, index, words.text, hits, against, caller)
         )
-    deadline = time.monotonic() + wait
+    deadline = time.monotonic() + wait_seconds
     pages: dict[str, _PageState] = {}
     for name, page in submitted.items():
         problem = _find_store_problem({**submitted, **pages})
         pages[name] = replace(page, problem=problem) if problem else _wait_for_page(gateway, page, caller, deadline)
-    provisional = _build_provisional([hit.document for hit in hits], words.lemmas, model, caller)
+    provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
     return [_build_why(position, hit.id, pages, provisional[position]) for position, hit in enumerate(hits)]
 
 
@@ -104,7 +104,7 @@ def _submit_page(
     except UnknownDocument:
         return _PageState()  # a hit was deleted or hidden from the caller since the search
     except Unavailable as error:
-        return _PageState(problem=_log_problem(error.code, public_message(error)))
+        return _PageState(problem=_log_and_make_problem(error.code, public_message(error)))
 
 
 def _wait_for_page(gateway: JobGateway, page: _PageState, caller: Caller, deadline: float) -> _PageState:
@@ -116,7 +116,7 @@ def _wait_for_page(gateway: JobGateway, page: _PageState, caller: Caller, deadli
         comparisons = _get_comparisons(gateway, view, caller)
         return replace(page, comparisons=comparisons, problem=_find_end_problem(view))
     except (Unavailable, UnknownJob) as error:  # unknown: it names a document that was hidden from the caller since
-        return replace(page, problem=_log_problem(error.code, public_message(error)))
+        return replace(page, problem=_log_and_make_problem(error.code, public_message(error)))
 
 
 def _get_comparisons(gateway: JobGateway, view: JobView, caller: Caller) -> dict[str, Mapping[str, Any]]:
@@ -126,7 +126,7 @@ def _get_comparisons(gateway: JobGateway, view: JobView, caller: Caller) -> dict
         return {entry["hit"]: entry["comparison"] for entry in entries if entry["comparison"] is not None}
     if view.job.state not in OPEN_STATES:
         return {}
-    return {hit: loads(body) for hit, body in gateway.get_ready_parts(view.job.id, caller).items()}
+    return {hit: loads(body) for hit, body in gateway.get_ready_comparisons(view.job.id, caller).items()}
 
 
 def _find_end_problem(view: JobView) -> Mapping[str, str]:
@@ -135,11 +135,11 @@ def _find_end_problem(view: JobView) -> Mapping[str, str]:
     if view.answer is not None or job.state in OPEN_STATES:
         return {}
     if job.failure is not None:
-        return _log_problem(job.failure.code, public_failure_message(job.failure))
-    return _log_problem(job.state, f"the job was {job.state}; search again")
+        return _log_and_make_problem(job.failure.code, public_failure_message(job.failure))
+    return _log_and_make_problem(job.state, f"the job was {job.state}; search again")
 
 
-def _log_problem(code: str, detail: str) -> Mapping[str, str]:
+def _log_and_make_problem(code: str, detail: str) -> Mapping[str, str]:
     log.warning("search response without reasons: %s: %s", code, detail)
     return {"code": code, "detail": detail}
 
@@ -161,10 +161,10 @@ def _build_why(
             missing.append(pages[name])
     job_ids = {name: page.job_id for name, page in pages.items() if page.job_id is not None}
     href = {name: f"/v1/comparisons/{make_part_id(job_id, position)}" for name, job_id in job_ids.items()}
-    return {**_build_state(missing), **lists, "href": href}
+    return {**_build_why_state(missing), **lists, "href": href}
 
 
-def _build_state(missing: Sequence[_PageState]) -> dict[str, Any]:
+def _build_why_state(missing: Sequence[_PageState]) -> dict[str, Any]:
     """Return the state of a hit whose lists from these pages are missing."""
     problem = next((page.problem for page in missing if page.problem), None)
     if problem:
@@ -178,11 +178,11 @@ def _shorten_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in ("phrase", "display", "score", "kind") if name in entry}
 
 
-def _build_provisional(
-    documents: Sequence[AnalysedDocument], query: Sequence[str], model: PhraseModel, caller: Caller
+def _build_provisional_lists(
+    documents: Sequence[AnalysedDocument], query_lemmas: Sequence[str], model: PhraseModel, caller: Caller
 ) -> list[dict[str, list[dict[str, Any]]]]:
     """Return lists by containment alone: salient phrases with a word of the query; salient phrases no other hit has."""
-    words = set(query)
+    words = set(query_lemmas)
     salient = [[phrase for phrase, _ in get_phrase_salience(document.salient)] for document in documents]
     hit_counts = Counter(phrase for phrases in salient for phrase in set(phrases))
     lists = []

@@ -22,47 +22,47 @@ _ORDER_SCHEMA: Final[Schema] = {"enum": ["asc", "desc"]}
 _SORT_KEYS: Final = ["_score", "date", "id"]
 
 
-def _make_object(properties: Schema, required: tuple[str, ...] = (), **more: Any) -> Schema:
+def _make_object_schema(properties: Schema, required: tuple[str, ...] = (), **more: Any) -> Schema:
     out: Schema = {"type": "object", "properties": properties, "additionalProperties": False, **more}
     return out | {"required": list(required)} if required else out
 
 
-def _make_single_choice(properties: Schema) -> Schema:
-    return _make_object(properties, minProperties=1, maxProperties=1)
+def _make_single_choice_schema(properties: Schema) -> Schema:
+    return _make_object_schema(properties, minProperties=1, maxProperties=1)
 
 
-def _make_single_field(own: list[str], content: Schema) -> Schema:
-    """Return the schema of an object with one field; ``own`` are its possible names in an index of ours."""
+def _make_single_field_schema(own_names: list[str], content: Schema) -> Schema:
+    """Return the schema of an object with one field; ``own_names`` are its possible names in an index of ours."""
     return {
         "type": "object",
         "additionalProperties": content,
         "minProperties": 1,
         "maxProperties": 1,
-        OWN_NAMES_KEY: own,
+        OWN_NAMES_KEY: own_names,
     }
 
 
-def _make_one_or_list(item: Schema) -> Schema:
+def _make_one_or_list_schema(item: Schema) -> Schema:
     return {"anyOf": [item, {"type": "array", "items": item}]}
 
 
 _MATCH: Final = {"query": _WORDS_SCHEMA, "operator": {"enum": ["or", "and"]}, "_name": _NAME_SCHEMA}
-_MATCH_FIELD: Final[Schema] = {"anyOf": [_WORDS_SCHEMA, _make_object(_MATCH, ("query",))]}
+_MATCH_FIELD: Final[Schema] = {"anyOf": [_WORDS_SCHEMA, _make_object_schema(_MATCH, ("query",))]}
 _FACET: Final[Schema] = {"type": "object", "minProperties": 1, "maxProperties": 1}
-SEARCH_QUERY: Final[Schema] = _make_single_choice(
+SEARCH_QUERY: Final[Schema] = _make_single_choice_schema(
     {
-        "match": _make_single_field(_TEXT_FIELDS, _MATCH_FIELD),
-        "multi_match": _make_object({**_MATCH, "fields": {"type": "array", "items": _TEXT_FIELD}}, ("query",)),
-        "match_all": _make_object({}),
+        "match": _make_single_field_schema(_TEXT_FIELDS, _MATCH_FIELD),
+        "multi_match": _make_object_schema({**_MATCH, "fields": {"type": "array", "items": _TEXT_FIELD}}, ("query",)),
+        "match_all": _make_object_schema({}),
         "term": _FACET | {"additionalProperties": {"type": "string"}, "examples": [{"source": "BBC"}]},
         "terms": _FACET
         | {
             "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
             "examples": [{"source": ["BBC", "CNN"]}],
         },
-        "range": _make_single_field(
+        "range": _make_single_field_schema(
             ["date"],
-            _make_object(
+            _make_object_schema(
                 {
                     "gte": _DATE_SCHEMA,
                     "gt": _DATE_SCHEMA,
@@ -72,12 +72,12 @@ SEARCH_QUERY: Final[Schema] = _make_single_choice(
                 }
             ),
         ),
-        "bool": _make_object(
+        "bool": _make_object_schema(
             {
-                "must": _make_one_or_list(_QUERY_REFERENCE),
-                "should": _make_one_or_list(_QUERY_REFERENCE),
-                "filter": _make_one_or_list(_QUERY_REFERENCE),
-                "must_not": _make_one_or_list(_QUERY_REFERENCE),
+                "must": _make_one_or_list_schema(_QUERY_REFERENCE),
+                "should": _make_one_or_list_schema(_QUERY_REFERENCE),
+                "filter": _make_one_or_list_schema(_QUERY_REFERENCE),
+                "must_not": _make_one_or_list_schema(_QUERY_REFERENCE),
                 "minimum_should_match": {"type": "integer", "minimum": 0, "maximum": MAX_CLAUSES},
                 "_name": _NAME_SCHEMA,
             }
@@ -87,15 +87,17 @@ SEARCH_QUERY: Final[Schema] = _make_single_choice(
 _SORT: Final[Schema] = {
     "anyOf": [
         {"type": "string", OWN_NAMES_KEY: _SORT_KEYS},
-        _make_single_field(_SORT_KEYS, {"anyOf": [_ORDER_SCHEMA, _make_object({"order": _ORDER_SCHEMA})]}),
+        _make_single_field_schema(
+            _SORT_KEYS, {"anyOf": [_ORDER_SCHEMA, _make_object_schema({"order": _ORDER_SCHEMA})]}
+        ),
     ]
 }
-_AGGREGATION: Final[Schema] = _make_single_choice(
+_AGGREGATION: Final[Schema] = _make_single_choice_schema(
     {
-        "terms": _make_object(
+        "terms": _make_object_schema(
             {"field": _NAME_SCHEMA, "size": {"type": "integer", "minimum": 1, "maximum": MAX_BUCKETS}}, ("field",)
         ),
-        "date_histogram": _make_object(
+        "date_histogram": _make_object_schema(
             {
                 "field": {"type": "string", OWN_NAMES_KEY: ["date"]},
                 "calendar_interval": {"enum": ["hour", "day", "week", "month", "quarter", "year"]},
@@ -112,11 +114,11 @@ _AGGREGATIONS: Final[Schema] = {
     "additionalProperties": _AGGREGATION,
     "maxProperties": MAX_AGGREGATIONS,
 }
-_HIGHLIGHTED: Final = _make_object({"number_of_fragments": _FRAGMENTS_SCHEMA})
+_HIGHLIGHTED: Final = _make_object_schema({"number_of_fragments": _FRAGMENTS_SCHEMA})
 SEARCH_BODY_PROPERTIES: Final[Schema] = {
     "query": _QUERY_REFERENCE,
     "sort": {"anyOf": [_SORT, {"type": "array", "items": _SORT, "maxItems": len(_SORT_KEYS)}]},
-    "highlight": _make_object(
+    "highlight": _make_object_schema(
         {
             "fields": {"type": "object", "additionalProperties": _HIGHLIGHTED, OWN_NAMES_KEY: _TEXT_FIELDS},
             "pre_tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},

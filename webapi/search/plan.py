@@ -72,7 +72,7 @@ def build_search_plan(body: object, pair_lemmas: Callable[[str], LemmaPairs]) ->
         clauses=tuple(parser.clauses),
         offset=parsed.offset,
         size=parsed.size,
-        sort=_build_sort(parsed.sort),
+        sort=_build_sort_keys(parsed.sort),
         highlight=parsed.highlight,
         aggregations={name: _plan_aggregation(value) for name, value in parsed.aggregations.items()},
         source_filter=parsed.source_filter,
@@ -80,7 +80,7 @@ def build_search_plan(body: object, pair_lemmas: Callable[[str], LemmaPairs]) ->
     )
 
 
-def _build_sort(sort: tuple[tuple[str, str], ...]) -> tuple[SortKey, ...]:
+def _build_sort_keys(sort: tuple[tuple[str, str], ...]) -> tuple[SortKey, ...]:
     keys: list[SortKey] = []
     for name, order in sort:
         if name not in _SORT_FIELDS:

@@ -20,7 +20,7 @@ from webapi.search.body import (
     require_integer,
     require_object,
     require_single_entry,
-    to_list,
+    wrap_in_list,
 )
 
 LemmaPairs = Sequence[tuple[str, str]]
@@ -124,7 +124,7 @@ class QueryParser:
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
             raise BadParameter(f'{path}.operator must be "or" or "and"')
-        for text_field in to_list(fields):
+        for text_field in wrap_in_list(fields):
             if not isinstance(text_field, str) or text_field.partition("^")[0] not in TEXT_FIELDS:
                 raise BadParameter(f"{path}: no text field {str(text_field)[:80]!r}", fix="use title or text")
         text = options.get("query")
@@ -190,7 +190,7 @@ class QueryParser:
         is_positive = is_positive and name != "must_not"
         return tuple(
             self.parse(query, f"{path}[{number}]", is_positive=is_positive, depth=depth + 1)
-            for number, query in enumerate(to_list(value))
+            for number, query in enumerate(wrap_in_list(value))
         )
 
 

@@ -83,11 +83,11 @@ def _build_source(analysed: AnalysedDocument, source_filter: frozenset[str] | bo
 
 def _build_aggregation(aggregation: TermsAggregation | PlannedHistogram, result: SearchResult) -> dict[str, Any]:
     if isinstance(aggregation, TermsAggregation):
-        return _build_terms(result.facets.get(aggregation.field, {}), aggregation.size)
+        return _build_terms_aggregation(result.facets.get(aggregation.field, {}), aggregation.size)
     return {"buckets": _build_date_buckets(result.histograms.get(aggregation.interval, {}), aggregation)}
 
 
-def _build_terms(counts: Mapping[str, int], size: int) -> dict[str, Any]:
+def _build_terms_aggregation(counts: Mapping[str, int], size: int) -> dict[str, Any]:
     top = list(counts.items())[:size]
     return {
         "doc_count_error_upper_bound": 0,

@@ -17,7 +17,7 @@ from webapi.search.body import (
     require_integer,
     require_object,
     require_single_entry,
-    to_list,
+    wrap_in_list,
 )
 from webapi.search.query_parser import MAX_CLAUSES, QueryBudget
 
@@ -96,7 +96,7 @@ class SourceQueryParser:
 
     def _parse_multi_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
         options = dict(require_object(content, path))
-        names = to_list(options.pop("fields", list(self.default_fields)))
+        names = wrap_in_list(options.pop("fields", list(self.default_fields)))
         if not names:  # Elasticsearch would search all fields
             raise BadParameter(f"{path} needs fields to search in")
         return self._parse_text_options(options, "multi_match", path, is_positive) | {
@@ -173,7 +173,7 @@ class SourceQueryParser:
                         is_positive=is_positive and name != "must_not",
                         depth=depth + 1,
                     )
-                    for number, part in enumerate(to_list(parts[name]))
+                    for number, part in enumerate(wrap_in_list(parts[name]))
                 ]
         if "minimum_should_match" in parts:
             minimum = require_integer(parts["minimum_should_match"], f"{path}.minimum_should_match", 0, MAX_CLAUSES)

@@ -73,30 +73,30 @@ class BridgeFinder:
         own_a, own_b = self._graph.columns_a, self._graph.columns_b
         holders, targets = (own_b, own_a) if side == 0 else (own_a, own_b)
         shares = split_phrase_relevance(self._graph.subgraph, f, g, row, holders=holders, targets=targets)
-        named = _rank_largest(shares.via, self._graph.ids, _MIN_SHARE, MAX_BRIDGES)
+        named = _rank_indices_above(shares.via, self._graph.ids, _MIN_SHARE, MAX_BRIDGES)
         via = tuple(self._build_bridge(j, float(shares.via[j]), side, row) for j in named)
         own = min(1.0, shares.own)  # the last digit of a sum
         rest = 1.0 - own - sum(bridge.share for bridge in via)
         return Reasons(own_share=own, bridges=via, word_share=0.0, other_share=max(0.0, rest))
 
-    def _build_bridge(self, document: int, share: float, side: int, row: int) -> Bridge:
+    def _build_bridge(self, document: int, share: float, side: int, explained_row: int) -> Bridge:
         """Build a bridge from a document, with the phrases that make it relevant to the side, the strongest first."""
-        phrases = self._find_strongest_phrases(document, side, row)
+        phrases = self._find_strongest_phrases(document, side, explained_row)
         return Bridge(self._graph.ids[document], self._graph.titles[document], phrases, share)
 
-    def _find_strongest_phrases(self, document: int, side: int, row: int) -> tuple[str, ...]:
-        """Return the phrases that contribute most, without the phrase ``row`` and without near-duplicates."""
+    def _find_strongest_phrases(self, document: int, side: int, excluded_row: int) -> tuple[str, ...]:
+        """Return the phrases that contribute most, without the phrase ``excluded_row`` and without near-duplicates."""
         strongest: tuple[str, ...] = ()
         for count in (_FIRST_PHRASES, None):  # most often the first few are enough
             # one more, as the phrase of the row may be among them
-            rows = self._rank_phrases(document, side, None if count is None else count + 1)
-            phrases = [self._graph.phrases[i] for i in rows if i != row][:count]
+            rows = self._rank_phrase_rows(document, side, None if count is None else count + 1)
+            phrases = [self._graph.phrases[i] for i in rows if i != excluded_row][:count]
             strongest = self._near_duplicates.pick_representatives(phrases, _MAX_BRIDGE_PHRASES)
             if len(strongest) == _MAX_BRIDGE_PHRASES or count is None or len(phrases) < count:
                 break
         return strongest
 
-    def _rank_phrases(self, document: int, side: int, max_count: int | None) -> list[int]:
+    def _rank_phrase_rows(self, document: int, side: int, max_count: int | None) -> list[int]:
         """Return rows of phrases by their contribution to a document's relevance, the largest first.
 
         Results are cached, as several phrases of an answer have the same bridge.
@@ -105,7 +105,7 @@ class BridgeFinder:
         if key not in self._ranked_phrases:
             f, g = self._relevance.f[:, side], self._relevance.g[:, side]
             parts, _ = split_document_relevance(self._graph.subgraph, f, g, document, self._problem.parameters.alpha)
-            self._ranked_phrases[key] = _rank_largest(parts, self._graph.phrases, 0.0, max_count)
+            self._ranked_phrases[key] = _rank_indices_above(parts, self._graph.phrases, 0.0, max_count)
         return self._ranked_phrases[key]
 
     @cached_property
@@ -118,10 +118,12 @@ class BridgeFinder:
         return propagate_exactly(graph, seeds, alpha)
 
 
-def _rank_largest(parts: Floats, names: Sequence[str], threshold: float, max_count: int | None = None) -> list[int]:
+def _rank_indices_above(
+    scores: Floats, names: Sequence[str], threshold: float, max_count: int | None = None
+) -> list[int]:
     """Return the indices of the parts above a threshold, the largest first; those equal to 9 digits by name."""
-    chosen = np.flatnonzero(parts > threshold)
-    values = parts[chosen]
+    chosen = np.flatnonzero(scores > threshold)
+    values = scores[chosen]
     if max_count is not None and len(chosen) > _PARTITION_FACTOR * max_count:
         # only what may be among the first, a rounding apart, is worth sorting
         is_likely = values >= np.partition(values, len(chosen) - max_count)[len(chosen) - max_count] - 2e-9

@@ -11,7 +11,7 @@ from indexer.model.phrase_model import PhraseModel
 from worker.answer.bridges import BridgeFinder
 from worker.answer.comparison import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.answer.graph_view import build_graph_view
-from worker.answer.list_length import ListKind, make_entry_limit
+from worker.answer.list_length import ListKind, make_entry_limit_by_rank
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.nested_relevance import compute_word_relevance
 from worker.answer.snippets import SnippetFinder
@@ -102,9 +102,9 @@ class _EntryBuilder:
             return self._find_full_form(phrase, kind, rank_by_phrase)
 
         informative = set(phrases[: ranked.informative])
-        entry_limit = make_entry_limit(ranked, self._cap, kind)
+        entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
         entries = []
-        for first, duplicates in self._near_duplicates.merge(phrases, entry_limit, find_full_form):
+        for first, duplicates in self._near_duplicates.group_near_duplicates(phrases, entry_limit, find_full_form):
             phrase, also = first, duplicates
             if kind == "common":
                 phrase, also = self._choose_representative(first, duplicates, informative)

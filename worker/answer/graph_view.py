@@ -18,7 +18,7 @@ def build_graph_view(graph: LocalGraph, problem: PairProblem, result: MethodResu
     """Return nodes and edges as JSON: the candidates with their list, and the documents with the most edge weight."""
     rows, columns, weights = graph.edges
     side = {**dict.fromkeys(graph.columns_b.tolist(), "b"), **dict.fromkeys(graph.columns_a.tolist(), "a")}
-    shown = _select_documents(graph, side, np.bincount(columns, weights, len(graph.ids)).tolist())
+    shown = _select_shown_columns(graph, side, np.bincount(columns, weights, len(graph.ids)).tolist())
     names = {j: f"d{n}" for n, j in enumerate(shown)}
     candidates = np.flatnonzero(problem.is_candidate).tolist()
     keys = {i: f"p{i}" for i in candidates}
@@ -46,10 +46,14 @@ def build_graph_view(graph: LocalGraph, problem: PairProblem, result: MethodResu
     return {"nodes": nodes, "edges": edges}
 
 
-def _select_documents(graph: LocalGraph, side: dict[int, str], load: list[float]) -> list[int]:
-    """Return the columns with the largest ``load`` of side a, of side b and of neither."""
-    order = sorted(range(len(graph.ids)), key=lambda j: (-load[j], graph.ids[j]))
-    return [j for kind in ("a", "b", None) for j in [j for j in order if side.get(j) == kind][:MAX_DOCUMENTS_PER_GROUP]]
+def _select_shown_columns(graph: LocalGraph, side_by_column: dict[int, str], load_by_column: list[float]) -> list[int]:
+    """Return the columns with the largest ``load_by_column`` of side a, of side b and of neither."""
+    order = sorted(range(len(graph.ids)), key=lambda j: (-load_by_column[j], graph.ids[j]))
+    return [
+        j
+        for kind in ("a", "b", None)
+        for j in [j for j in order if side_by_column.get(j) == kind][:MAX_DOCUMENTS_PER_GROUP]
+    ]
 
 
 def _get_public_id(id: str) -> str:

@@ -15,7 +15,7 @@ MIN_ENTRIES: dict[ListKind, int] = {"common": 3, "distinct": 1}
 listing if they share little else; one that only one of them contains is not."""
 
 
-def make_entry_limit(ranked: RankedList, cap: int, kind: ListKind) -> Callable[[int], int]:
+def make_entry_limit_by_rank(ranked: RankedList, cap: int, kind: ListKind) -> Callable[[int], int]:
     """Return a function from the rank of a phrase to the number of entries up to which it is still listed.
 
     Informative phrases are listed up to the cap (0: no limit), fillers up to ``MIN_ENTRIES``, the rest not at all.

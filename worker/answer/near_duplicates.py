@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.text.partial_match import MIN_STEM_LENGTH, is_same_family
+from worker.explain.text.partial_match import MIN_STEM_LENGTH, is_same_word_family
 from worker.phrasing.proper_names import FullForm
 
 MIN_SIMILARITY = 0.85
@@ -36,47 +36,47 @@ class NearDuplicates:
         self._short_forms, self._acronyms = model.short_forms, model.acronyms
         self._forms: dict[str, _Form] = {}
 
-    def merge(
+    def group_near_duplicates(
         self,
-        ranked: Sequence[str],
-        entry_limit: Callable[[int], int] = _no_limit,
+        ranked_phrases: Sequence[str],
+        get_entry_limit: Callable[[int], int] = _no_limit,
         find_full_form: Callable[[str], FullForm | None] = _no_full_form,
     ) -> list[tuple[str, tuple[str, ...]]]:
         """Return each phrase that is not a near-duplicate of an earlier one, with its near-duplicates.
 
         A phrase is only compared with those before it, so cutting the ranked list shortens the result without changing
-        what remains. ``entry_limit``: returns the maximum number of entries once the phrase at a rank is considered;
-        the rest need not be compared with each other. ``find_full_form``: returns the full form, which is compared
-        like the phrase; it is slow and called only while there is room for another entry.
+        what remains. ``get_entry_limit``: returns the maximum number of entries once the phrase at a rank is
+        considered; the rest need not be compared with each other. ``find_full_form``: returns the full form, which is
+        compared like the phrase; it is slow and called only while there is room for another entry.
         """
         merged: dict[str, list[str]] = {}
-        for phrase, representative in self._iter_representatives(ranked, entry_limit, find_full_form):
+        for phrase, representative in self._pair_with_representatives(ranked_phrases, get_entry_limit, find_full_form):
             duplicates = merged.setdefault(representative, [])
             if phrase != representative:
                 duplicates.append(phrase)
         return [(representative, tuple(duplicates)) for representative, duplicates in merged.items()]
 
-    def pick_representatives(self, ranked: Sequence[str], max_count: int) -> tuple[str, ...]:
+    def pick_representatives(self, ranked_phrases: Sequence[str], max_count: int) -> tuple[str, ...]:
         """Return the first ``max_count`` phrases that are no near-duplicates of an earlier one."""
-        pairs = self._iter_representatives(ranked, lambda rank: max_count, _no_full_form)
+        pairs = self._pair_with_representatives(ranked_phrases, lambda rank: max_count, _no_full_form)
         return tuple(islice((phrase for phrase, representative in pairs if phrase == representative), max_count))
 
-    def _iter_representatives(
+    def _pair_with_representatives(
         self,
-        ranked: Sequence[str],
-        entry_limit: Callable[[int], int],
+        ranked_phrases: Sequence[str],
+        get_entry_limit: Callable[[int], int],
         find_full_form: Callable[[str], FullForm | None],
     ) -> Iterator[tuple[str, str]]:
         """Yield each phrase with its representative, which may be itself; leave out those beyond the limit."""
         representatives: dict[str, list[_Form]] = {}
-        for rank, phrase in enumerate(ranked):
-            has_room = len(representatives) < entry_limit(rank)
+        for rank, phrase in enumerate(ranked_phrases):
+            has_room = len(representatives) < get_entry_limit(rank)
             forms = [self._get_form(phrase)]
-            representative = _find_near(forms[0], representatives)
+            representative = _find_near_representative(forms[0], representatives)
             full_form = find_full_form(phrase) if has_room and representative is None else None
             if full_form:
                 forms.append(self._get_form(full_form.lemmas))
-                representative = _find_near(forms[1], representatives)
+                representative = _find_near_representative(forms[1], representatives)
             if representative is None and has_room:
                 representatives[phrase] = forms
                 representative = phrase
@@ -123,7 +123,7 @@ class _Form:
         self.min_length = len(self.joined) * MIN_SIMILARITY - 1e-6
         self.max_length = len(self.joined) / MIN_SIMILARITY + 1e-6
 
-    def is_near(self, other: _Form) -> bool:
+    def is_near_duplicate(self, other: _Form) -> bool:
         """Return whether one contains the other (also by word families or acronyms) or both are spellings of one."""
         if self.members or other.members:
             own_members, other_members = (form.members or {form.phrase} for form in (self, other))
@@ -147,14 +147,14 @@ class _Form:
         return len(other.words) > 1 and any(words.issuperset(other.words) for words in self.expansions)
 
 
-def _find_near(form: _Form, representatives: Mapping[str, Sequence[_Form]]) -> str | None:
+def _find_near_representative(form: _Form, representatives: Mapping[str, Sequence[_Form]]) -> str | None:
     for phrase, others in representatives.items():
         for other in others:
-            if form.is_near(other):
+            if form.is_near_duplicate(other):
                 return phrase
     return None
 
 
 def _contains_words(long: Sequence[str], short: Sequence[str]) -> bool:
     """Return whether a phrase has each word of another or one of its family: "large language model", "large model"."""
-    return all(any(word == other or is_same_family(word, other) for other in long) for word in short)
+    return all(any(word == other or is_same_word_family(word, other) for other in long) for word in short)

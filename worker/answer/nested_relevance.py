@@ -19,27 +19,27 @@ from worker.explain.resolved_side import ResolvedSide
 
 
 def compute_word_relevance(
-    side: ResolvedSide, edges: NDArray[np.float64], candidates: PairCandidates, row: int
+    side: ResolvedSide, edge_weights: NDArray[np.float64], candidates: PairCandidates, candidate_row: int
 ) -> float:
-    """Return the relevance of candidate ``row`` to a side by its words; 0 if the side has no edges to compare with.
+    """Return the relevance of a candidate to a side by its words; 0 if the side has no edges to compare with.
 
-    ``edges``: BM25 of the candidates in the side's documents, shape (phrases, documents).
+    ``edge_weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
     """
     degrees = np.array([document.degree for document in side.documents])
     factors = np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
     members = [i for i, phrase in enumerate(candidates.phrases) if phrase in side.salience]
     if not members:
         return 0.0
-    mean = float(_divide_by_root(edges[members] @ factors, candidates.degrees[members]).mean())
-    weight = np.atleast_1d(_weigh_phrase(side, candidates.phrases[row]) @ factors)
-    return float(_divide_by_root(weight, candidates.degrees[[row]])[0]) / mean if mean > 0 else 0.0
+    mean = float(_divide_by_root_degrees(edge_weights[members] @ factors, candidates.degrees[members]).mean())
+    weight = np.atleast_1d(_compute_phrase_bm25_by_document(side, candidates.phrases[candidate_row]) @ factors)
+    return float(_divide_by_root_degrees(weight, candidates.degrees[[candidate_row]])[0]) / mean if mean > 0 else 0.0
 
 
-def _divide_by_root(weights: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _divide_by_root_degrees(weights: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0)
 
 
-def _weigh_phrase(side: ResolvedSide, phrase: str) -> NDArray[np.float64]:
+def _compute_phrase_bm25_by_document(side: ResolvedSide, phrase: str) -> NDArray[np.float64]:
     """Return the BM25 of the phrase's words in each document that contains it, else 0; shape (documents,)."""
     scorer = Bm25Scorer(side.reader.model)
     return np.array(

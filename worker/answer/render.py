@@ -66,7 +66,7 @@ def _format_bullets(entries: Sequence[Json]) -> list[str]:
     """Return a line for each entry with its near-duplicates."""
     bullets = []
     for entry in entries:
-        others = [other for other in entry.get("also", ()) if not _is_displayed(entry["display"], other)]
+        others = [other for other in entry.get("also", ()) if not _shows_phrase(entry["display"], other)]
         also = f" (also: {', '.join(others)})" if others else ""
         bullets.append(f"- {_escape_markdown(_format_entry(entry) + also)}")
     return bullets or ["- none"]
@@ -79,7 +79,7 @@ def _escape_markdown(text: str) -> str:
     )
 
 
-def _is_displayed(display: str, other: str) -> bool:
+def _shows_phrase(display: str, phrase: str) -> bool:
     """Return whether the display form shows this phrase, judged by the beginnings of its words."""
-    words, lemmas = display.replace("-", " ").casefold().split(), other.split()
+    words, lemmas = display.replace("-", " ").casefold().split(), phrase.split()
     return len(words) == len(lemmas) and all(word[:3] == lemma[:3] for word, lemma in zip(words, lemmas, strict=True))

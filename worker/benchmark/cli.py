@@ -58,7 +58,7 @@ def bench_command(
             "corpus": environment.corpus.describe(files),
         }
         if plot:
-            result["growth"] = _write_chart(environment, plot)
+            result["growth"] = _measure_and_write_chart(environment, plot)
     if as_json:
         print_json(result)
     else:
@@ -103,7 +103,7 @@ def _print_stage(name: str) -> None:
     click.echo(f"measuring {name} ...", err=True)
 
 
-def _write_chart(environment: BenchEnvironment, path: Path) -> list[dict[str, Any]]:
+def _measure_and_write_chart(environment: BenchEnvironment, path: Path) -> list[dict[str, Any]]:
     from dataclasses import asdict
 
     from worker.benchmark.growth_chart import draw_growth_chart, measure_growth_points

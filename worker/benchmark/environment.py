@@ -45,15 +45,15 @@ class BenchEnvironment:
     """Time after which a row ends, once it has a few cases."""
     _comparers: dict[str, Comparer] = field(default_factory=dict)
 
-    def get_comparer(self, kind: str) -> Comparer:
+    def get_comparer(self, engine_kind: str) -> Comparer:
         """Return the comparer of an engine, always the same one."""
-        if kind not in self._comparers:
-            self._comparers[kind] = Comparer(self.engines[kind])
-        return self._comparers[kind]
+        if engine_kind not in self._comparers:
+            self._comparers[engine_kind] = Comparer(self.engines[engine_kind])
+        return self._comparers[engine_kind]
 
-    def ensure_index(self, kind: str, size: int = 0) -> str:
+    def ensure_index(self, engine_kind: str, size: int = 0) -> str:
         """Return the name of the index of the first ``size`` documents (0 for all); build it if it is missing."""
-        return self.corpus.ensure_index(self.engines[kind], size or self.corpus.document_count)
+        return self.corpus.ensure_index(self.engines[engine_kind], size or self.corpus.document_count)
 
     @property
     def pairs(self) -> list[DocumentPair]:
@@ -76,18 +76,18 @@ class BenchEnvironment:
             raise Unmeasured("no two documents of the corpus are similar")
         return pairs, pages
 
-    def time_steps(self, steps: Mapping[str, Step], cases: int) -> dict[str, Timings]:
+    def time_steps(self, steps: Mapping[str, Step], case_count: int) -> dict[str, Timings]:
         """Time the steps alternately within the budget."""
-        return time_interleaved(steps, cases, self.budget_seconds)
+        return time_interleaved(steps, case_count, self.budget_seconds)
 
-    def build_specs(self, kind: str, size: int = 0) -> list[ComparisonSpec]:
+    def build_specs(self, engine_kind: str, size: int = 0) -> list[ComparisonSpec]:
         """Return the specs of comparing the pairs in an index."""
-        comparer, index = self.get_comparer(kind), self.ensure_index(kind, size)
+        comparer, index = self.get_comparer(engine_kind), self.ensure_index(engine_kind, size)
         return [pair.build_spec(comparer, index) for pair in self.pairs]
 
-    def build_cold_step(self, kind: str, size: int = 0) -> Step:
+    def build_cold_step(self, engine_kind: str, size: int = 0) -> Step:
         """Return a step that makes one comparison, from its spec to the JSON of its answer."""
-        comparer, specs = self.get_comparer(kind), self.build_specs(kind, size)
+        comparer, specs = self.get_comparer(engine_kind), self.build_specs(engine_kind, size)
         return lambda case: compare_to_json(comparer, specs[case % len(specs)])
 
 

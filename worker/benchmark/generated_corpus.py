@@ -58,16 +58,16 @@ class GeneratedLanguage:
     function_words: ZipfSampler
 
     @classmethod
-    def create(cls, seed: int = SEED, size: int = 1) -> GeneratedLanguage:
-        """Generate a language with ``size`` times the usual number of words and topics."""
+    def create(cls, seed: int = SEED, size_factor: int = 1) -> GeneratedLanguage:
+        """Generate a language with ``size_factor`` times the usual number of words and topics."""
         rng = random.Random(seed)
-        words = _generate_words(rng, WORD_COUNT * size)
+        words = _generate_words(rng, WORD_COUNT * size_factor)
         rare_words = words[len(words) // 20 :]  # phrases have none of the commonest words
         topics = [
             ZipfSampler.from_items(
                 [" ".join(rng.sample(rare_words, rng.choice((1, 2, 2, 2, 3, 3, 4)))) for _ in range(PHRASES_PER_TOPIC)]
             )
-            for _ in range(TOPIC_COUNT * size)
+            for _ in range(TOPIC_COUNT * size_factor)
         ]
         return cls(ZipfSampler.from_items(words, WORD_SHIFT), topics, ZipfSampler.from_items(FUNCTION_WORDS))
 

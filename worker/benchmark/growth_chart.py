@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from worker.benchmark.environment import BenchEnvironment
-from worker.svg import GREY, Axis, choose_step, draw_line, draw_scale, draw_svg, draw_text
+from worker.svg import GREY, Axis, choose_axis_step, draw_horizontal_grid, draw_line, draw_svg, draw_text
 
 WIDTH, HEIGHT = 640, 360
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 64, 132, 44, 52
@@ -41,7 +41,7 @@ def draw_growth_chart(points: Sequence[GrowthPoint]) -> str:
     y = Axis([0.0, highest], HEIGHT - MARGIN_BOTTOM, MARGIN_TOP)
     parts = [
         draw_text(MARGIN_LEFT, 22, "Cold comparison, ms (line: median, stroke: 95th percentile)", size=13),
-        *draw_scale(y, choose_step(highest), MARGIN_LEFT, WIDTH - MARGIN_RIGHT),
+        *draw_horizontal_grid(y, choose_axis_step(highest), MARGIN_LEFT, WIDTH - MARGIN_RIGHT),
         *_draw_size_axis(points, x),
     ]
     for engine in dict.fromkeys(point.engine for point in points):
@@ -49,20 +49,20 @@ def draw_growth_chart(points: Sequence[GrowthPoint]) -> str:
     return draw_svg(WIDTH, HEIGHT, "Cold comparison against corpus size", parts)
 
 
-def _draw_size_axis(points: Sequence[GrowthPoint], x: Axis) -> list[str]:
+def _draw_size_axis(points: Sequence[GrowthPoint], x_axis: Axis) -> list[str]:
     base = HEIGHT - MARGIN_BOTTOM
     sizes = sorted({point.documents for point in points})
     return [
-        *(draw_text(x(math.log10(size)), base + 20, f"{size:,}", anchor="middle") for size in sizes),
+        *(draw_text(x_axis(math.log10(size)), base + 20, f"{size:,}", anchor="middle") for size in sizes),
         f'<path d="M{MARGIN_LEFT} {base}H{WIDTH - MARGIN_RIGHT}" stroke="{GREY}"/>',
         draw_text((MARGIN_LEFT + WIDTH - MARGIN_RIGHT) / 2, HEIGHT - 10, "documents", anchor="middle"),
     ]
 
 
-def _draw_engine_line(points: Sequence[GrowthPoint], x: Axis, y: Axis) -> list[str]:
+def _draw_engine_line(points: Sequence[GrowthPoint], x_axis: Axis, y_axis: Axis) -> list[str]:
     colour = COLOURS.get(points[0].engine, "#333")
-    positions = [(x(math.log10(point.documents)), y(point.ms)) for point in points]
-    highs = [y(point.p95) for point in points]
+    positions = [(x_axis(math.log10(point.documents)), y_axis(point.ms)) for point in points]
+    highs = [y_axis(point.p95) for point in points]
     strokes = [
         f'<path d="M{left} {bottom}V{high}" stroke="{colour}" stroke-opacity="0.5"/>'
         for (left, bottom), high in zip(positions, highs, strict=True)

@@ -37,7 +37,7 @@ class LoadConnection:
         self._sent_at = time.perf_counter()
         self.socket.sendall(self._request)
 
-    def receive_part(self) -> bool:
+    def receive_and_check_complete(self) -> bool:
         """Receive what has arrived; return whether the answer is complete. Raises ConnectionError if it was closed."""
         part = self.socket.recv(1 << 18)
         if not part:
@@ -62,7 +62,7 @@ def generate_load(port: int, request: bytes, connections: int, seconds: float) -
             if not ready:
                 raise TimeoutError("the server does not answer")
             for key, _ in ready:
-                if key.data.receive_part():
+                if key.data.receive_and_check_complete():
                     key.data.send_request()
         elapsed = time.perf_counter() - start
         latencies = [latency for connection in opened for latency in connection.latencies]

@@ -39,26 +39,26 @@ class LoadTarget:
         return probe.wait_for_result(probe.start_probe("loading", arguments))
 
 
-def measure_cached_lookups(environment: BenchEnvironment, kind: str | None) -> list[MeasuredFigures]:
+def measure_cached_lookups(environment: BenchEnvironment, engine_kind: str | None) -> list[MeasuredFigures]:
     """Measure look-ups by id and by question against a constant of the same size, and look-ups by id a second."""
     pair = environment.pairs[0]
     request = {"index": environment.ensure_index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
     with _run_service(environment.engines[EMBEDDED].address) as port:
-        id, size = _request_comparison(port, request)
+        id, size = _request_comparison_id_and_size(port, request)
         body = json.dumps(request)
         with _run_bare_app(size) as bare_port:
             targets = {
-                "get": LoadTarget(port, _format_get(f"/v1/comparisons/{id}")),
-                "post": LoadTarget(port, _format_post("/v1/comparisons", body)),
-                "bare get": LoadTarget(bare_port, _format_get(f"/v1/comparisons/{id}")),
-                "bare post": LoadTarget(bare_port, _format_post("/v1/comparisons", body)),
+                "get": LoadTarget(port, _format_get_request(f"/v1/comparisons/{id}")),
+                "post": LoadTarget(port, _format_post_request("/v1/comparisons", body)),
+                "bare get": LoadTarget(bare_port, _format_get_request(f"/v1/comparisons/{id}")),
+                "bare post": LoadTarget(bare_port, _format_post_request("/v1/comparisons", body)),
             }
             rates = _measure_rates(targets, rounds=max(3, int(environment.budget_seconds / 4)))
     note = f"{CONNECTIONS} connections, {size:,} bytes"
     return [
-        _build_figures(rates["get"], rates["bare get"], note),
-        _build_figures(rates["post"], rates["bare post"], note),
-        _build_figures(rates["get"], None, note),
+        _build_rate_figures(rates["get"], rates["bare get"], note),
+        _build_rate_figures(rates["post"], rates["bare post"], note),
+        _build_rate_figures(rates["get"], None, note),
     ]
 
 
@@ -78,7 +78,7 @@ def _measure_rates(targets: dict[str, LoadTarget], rounds: int) -> dict[str, lis
     return rates
 
 
-def _build_figures(ours: Sequence[float], against: Sequence[float] | None, note: str) -> MeasuredFigures:
+def _build_rate_figures(ours: Sequence[float], against: Sequence[float] | None, note: str) -> MeasuredFigures:
     """Return medians; in place of the 95th percentile the lowest rate."""
     return MeasuredFigures(
         ours=statistics.median(ours),
@@ -90,18 +90,18 @@ def _build_figures(ours: Sequence[float], against: Sequence[float] | None, note:
     )
 
 
-def _format_get(path: str) -> str:
+def _format_get_request(path: str) -> str:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
-def _format_post(path: str, body: str) -> str:
+def _format_post_request(path: str, body: str) -> str:
     return (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body.encode())}\r\n\r\n{body}"
     )
 
 
-def _request_comparison(port: int, comparison: Mapping[str, object]) -> tuple[str, int]:
+def _request_comparison_id_and_size(port: int, comparison: Mapping[str, object]) -> tuple[str, int]:
     """Request a comparison, so that the service caches its answer; return its id and size in bytes."""
     url = f"http://127.0.0.1:{port}/v1/comparisons"
     headers = {"Content-Type": "application/json", "Prefer": "wait=10"}

@@ -23,13 +23,13 @@ MAX_MINED = 60_000
 """Documents that mining is timed on."""
 
 
-def measure_indexing(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
+def measure_indexing(environment: BenchEnvironment, engine_kind: str) -> MeasuredFigures:
     """Measure the whole pipeline against ``parallel_bulk`` of the raw text into the same server.
 
     Both write to an index of the same shards and replicas that is not refreshed before the end; ours is also merged
     into one segment. They take turns; the median of each is reported.
     """
-    engine = environment.engines[kind]
+    engine = environment.engines[engine_kind]
     if not isinstance(engine, ElasticsearchEngine):
         raise Unmeasured("only Elasticsearch has a bulk load to measure against")
     count = min(MAX_INDEXED, environment.corpus.document_count)
@@ -84,7 +84,7 @@ def _time_bulk_load(engine: ElasticsearchEngine, environment: BenchEnvironment, 
         client.indices.delete(index=name)
 
 
-def measure_mining(environment: BenchEnvironment, kind: str | None) -> list[MeasuredFigures]:
+def measure_mining(environment: BenchEnvironment, engine_kind: str | None) -> list[MeasuredFigures]:
     """Measure tokens a second of counting patterns and of all of mining, and its memory, in a process on one core."""
     count = min(MAX_MINED, environment.corpus.document_count)
     result = probe.wait_for_result(probe.start_probe("mining", {"path": str(environment.corpus.path), "count": count}))

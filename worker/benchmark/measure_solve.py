@@ -49,9 +49,9 @@ class SolveCase:
         solve_distinct(self.graph, seeds, self.in_a, self.in_b, common.selected, PAPER)
 
 
-def measure_solve(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
+def measure_solve(environment: BenchEnvironment, engine_kind: str) -> MeasuredFigures:
     """Measure solving on neighbourhoods against solving on the full graph; graphs are built beforehand."""
-    local, full = _build_cases(environment, kind)
+    local, full = _build_local_and_full_cases(environment, engine_kind)
     steps = {"ours": lambda case: local[case].solve_relevance(), "full": lambda case: full[case].solve_relevance()}
     times = environment.time_steps(steps, len(local))
     small, large = local[0].graph, full[0].graph
@@ -62,17 +62,19 @@ def measure_solve(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
     return build_ms_figures(times["ours"], times["full"], note)
 
 
-def measure_paper(environment: BenchEnvironment, kind: str) -> MeasuredFigures:
+def measure_paper_problems(environment: BenchEnvironment, engine_kind: str) -> MeasuredFigures:
     """Measure a whole comparison against nothing but the paper's two problems on a full graph in memory."""
-    _, full = _build_cases(environment, kind)
-    steps = {"ours": environment.build_cold_step(kind), "paper": lambda case: full[case].solve_paper_problems()}
+    _, full = _build_local_and_full_cases(environment, engine_kind)
+    steps = {"ours": environment.build_cold_step(engine_kind), "paper": lambda case: full[case].solve_paper_problems()}
     times = environment.time_steps(steps, len(full))
     return build_ms_figures(times["ours"], times["paper"], "the graph is in memory; only solving is timed")
 
 
-def _build_cases(environment: BenchEnvironment, kind: str) -> tuple[list[SolveCase], list[SolveCase]]:
+def _build_local_and_full_cases(
+    environment: BenchEnvironment, engine_kind: str
+) -> tuple[list[SolveCase], list[SolveCase]]:
     """Return a case for every pair on its neighbourhood, and on the full graph."""
-    comparer, specs = environment.get_comparer(kind), environment.build_specs(kind)
+    comparer, specs = environment.get_comparer(engine_kind), environment.build_specs(engine_kind)
     pairs = [_resolve_pair(comparer, spec) for spec in specs]
     local = [_build_local_case(spec, pair) for spec, pair in zip(specs, pairs, strict=True)]
     return local, _build_full_cases(pairs)
@@ -90,7 +92,7 @@ def _build_local_case(spec: ComparisonSpec, pair: SidePair) -> SolveCase:
     rows = {phrase: i for i, phrase in enumerate(graph.phrases)}
     return SolveCase(
         graph.subgraph, SeedSide(graph.columns_a.tolist()), SeedSide(graph.columns_b.tolist()),
-        _build_flags(rows, pair.candidates.salient_a), _build_flags(rows, pair.candidates.salient_b),
+        _flag_phrases(rows, pair.candidates.salient_a), _flag_phrases(rows, pair.candidates.salient_b),
     )  # fmt: skip
 
 
@@ -104,14 +106,14 @@ def _build_full_cases(pairs: Sequence[SidePair]) -> list[SolveCase]:
     return [
         SolveCase(
             graph, SeedSide([columns[id] for id in pair.a.ids]), SeedSide([columns[id] for id in pair.b.ids]),
-            _build_flags(rows, pair.candidates.salient_a), _build_flags(rows, pair.candidates.salient_b),
+            _flag_phrases(rows, pair.candidates.salient_a), _flag_phrases(rows, pair.candidates.salient_b),
         )
         for pair in pairs
     ]  # fmt: skip
 
 
-def _build_flags(rows: Mapping[str, int], phrases: Sequence[str]) -> Flags:
+def _flag_phrases(row_by_phrase: Mapping[str, int], phrases: Sequence[str]) -> Flags:
     """Return which rows of a graph are among the phrases, shape (len(rows), 1)."""
-    flags = np.zeros((len(rows), 1), dtype=np.bool_)
-    flags[[rows[phrase] for phrase in phrases if phrase in rows]] = True
+    flags = np.zeros((len(row_by_phrase), 1), dtype=np.bool_)
+    flags[[row_by_phrase[phrase] for phrase in phrases if phrase in row_by_phrase]] = True
     return flags

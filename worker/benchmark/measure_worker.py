@@ -10,11 +10,11 @@ PROCESSES = 2
 """Processes that compare at the same time."""
 
 
-def measure_throughput(environment: BenchEnvironment, kind: str) -> list[MeasuredFigures]:
+def measure_comparison_throughput(environment: BenchEnvironment, engine_kind: str) -> list[MeasuredFigures]:
     """Measure cold comparisons a second of two processes together, and the largest memory of one of them."""
     arguments = {
-        "engine": environment.engines[kind].address,
-        "index": environment.ensure_index(kind),
+        "engine": environment.engines[engine_kind].address,
+        "index": environment.ensure_index(engine_kind),
         "pairs": [(pair.a, pair.b) for pair in environment.pairs],
         "seconds": min(environment.budget_seconds, 10.0),
         "least": len(environment.pairs) // PROCESSES,

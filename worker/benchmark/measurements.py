@@ -67,7 +67,7 @@ MEASUREMENTS = (
             ),
         ),
         (EMBEDDED,),
-        measure_solve.measure_paper,
+        measure_solve.measure_paper_problems,
     ),
     Measurement(
         (RowSpec("growth", COLD_COMPARISON, "itself on the small corpus", at_most(1.5)),),
@@ -77,12 +77,12 @@ MEASUREMENTS = (
     Measurement(
         (RowSpec("page", "a page of 10 hits in one request", "one comparison", at_most(5)),),
         BOTH_ENGINES,
-        measure_compare.measure_page,
+        measure_compare.measure_page_explanation,
     ),
     Measurement(
         (RowSpec("sets", "comparison of two sets", "one pair", at_most(20)),),
         BOTH_ENGINES,
-        measure_compare.measure_sets,
+        measure_compare.measure_set_comparison,
     ),
     Measurement(
         (
@@ -90,7 +90,7 @@ MEASUREMENTS = (
             RowSpec("worker-memory", "peak memory of a worker above imports", "", at_most(250), "MB"),
         ),
         BOTH_ENGINES,
-        measure_worker.measure_throughput,
+        measure_worker.measure_comparison_throughput,
     ),
     Measurement(
         (
@@ -139,12 +139,14 @@ def measure_rows(
             )
 
 
-def _run_measurement(measurement: Measurement, environment: BenchEnvironment, kind: str | None) -> list[BenchRow]:
+def _run_measurement(
+    measurement: Measurement, environment: BenchEnvironment, engine_kind: str | None
+) -> list[BenchRow]:
     try:
-        if kind is not None and kind not in environment.engines:
-            raise Unmeasured(f"no {kind} was given")
-        figures = measurement.run(environment, kind or "")
+        if engine_kind is not None and engine_kind not in environment.engines:
+            raise Unmeasured(f"no {engine_kind} was given")
+        figures = measurement.run(environment, engine_kind or "")
     except Unmeasured as reason:
-        return [spec.build_unmeasured_row(kind, str(reason)) for spec in measurement.row_specs]
+        return [spec.build_unmeasured_row(engine_kind, str(reason)) for spec in measurement.row_specs]
     row_figures = [figures] if isinstance(figures, MeasuredFigures) else figures
-    return [spec.build_row(each, kind) for spec, each in zip(measurement.row_specs, row_figures, strict=True)]
+    return [spec.build_row(each, engine_kind) for spec, each in zip(measurement.row_specs, row_figures, strict=True)]

@@ -41,7 +41,9 @@ def record_requests(engine: ElasticsearchEngine) -> Iterator[RequestRecording]:
         del client.perform_request
 
 
-def build_more_like_this(engine: ElasticsearchEngine, index: str, id: str, hits: int = 10) -> Callable[[], object]:
+def make_more_like_this_search(
+    engine: ElasticsearchEngine, index: str, id: str, hits: int = 10
+) -> Callable[[], object]:
     """Return a function that searches documents like one, with the titles of the hits: the least of a results page."""
     client, alias = engine.connection.client, engine.documents_alias(index)
     query = {"more_like_this": {"fields": ["tokens"], "like": [{"_index": alias, "_id": id}]}}

@@ -85,14 +85,14 @@ class RowSpec:
             name=self.name,
             measure=self.measure,
             engine=engine,
-            ours=_round_digits(figures.ours),
-            against=_round_digits(figures.against),
+            ours=_round_to_four_digits(figures.ours),
+            against=_round_to_four_digits(figures.against),
             against_what=self.against_what,
-            ratio=_round_digits(ratio),
+            ratio=_round_to_four_digits(ratio),
             goal=None if self.goal is None else str(self.goal),
             met=None if self.goal is None else self.goal.is_met(goal_value),
-            p95=_round_digits(figures.p95),
-            against_p95=_round_digits(figures.against_p95),
+            p95=_round_to_four_digits(figures.p95),
+            against_p95=_round_to_four_digits(figures.against_p95),
             repetitions=figures.repetitions,
             unit=self.unit,
             note=figures.note,
@@ -114,6 +114,6 @@ class RowSpec:
         return numerator / denominator if denominator else None
 
 
-def _round_digits(value: float | None) -> float | None:
+def _round_to_four_digits(value: float | None) -> float | None:
     """Round to four significant digits; more would be noise."""
     return None if value is None else float(f"{value:.4g}")

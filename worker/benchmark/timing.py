@@ -39,24 +39,26 @@ def compute_percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
-def time_interleaved(steps: Mapping[str, Step], cases: int, budget: float, *, warmup: int = 1) -> dict[str, Timings]:
+def time_interleaved(
+    steps: Mapping[str, Step], case_count: int, budget_seconds: float, *, warmup_cases: int = 1
+) -> dict[str, Timings]:
     """Time every step on every case; the steps take turns, starting with another one each time.
 
-    Ends after the last case, or once ``budget`` seconds are over and ``MIN_CASES`` are done. The first ``warmup`` cases
+    Ends after the last case, or once ``budget_seconds`` are over and ``MIN_CASES`` are done. The first ``warmup_cases``
     are done once before without being timed.
     """
-    for case in range(min(warmup, cases)):
+    for case in range(min(warmup_cases, case_count)):
         for step in steps.values():
             step(case)
     names = list(steps)
     timings: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
-    for case in range(cases):
+    for case in range(case_count):
         for turn in range(len(names)):
             name = names[(turn + case) % len(names)]
             start = time.perf_counter()
             steps[name](case)
             timings[name].append(time.perf_counter() - start)
-        if case + 1 >= MIN_CASES and time.perf_counter() - began > budget:
+        if case + 1 >= MIN_CASES and time.perf_counter() - began > budget_seconds:
             break
     return {name: Timings(seconds) for name, seconds in timings.items()}

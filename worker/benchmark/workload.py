@@ -50,7 +50,7 @@ def draw_workload(
         (document,) = reader.fetch([id])
         if document is None or not document.salient:
             continue
-        hits = _search_similar(reader, document)
+        hits = _search_similar_ids(reader, document)
         others = [hit for hit in hits if hit != id]
         if others:
             pairs.append(DocumentPair(id, others[0]))
@@ -60,7 +60,7 @@ def draw_workload(
     return pairs, pages
 
 
-def split_into_sets(ids: Sequence[str], size: int) -> tuple[Side, Side]:
+def make_two_sets(ids: Sequence[str], size: int) -> tuple[Side, Side]:
     """Return two disjoint sets of at most ``size`` documents."""
     size = min(size, len(ids) // 2)
     first = Side.from_json({"ids": list(ids[:size])})
@@ -72,7 +72,7 @@ def _build_query(document: AnalysedDocument) -> str:
     return " ".join(salient.phrase.replace(PAIR_SEPARATOR, " ") for salient in document.salient[:2])
 
 
-def _search_similar(reader: Reader, document: AnalysedDocument) -> list[str]:
+def _search_similar_ids(reader: Reader, document: AnalysedDocument) -> list[str]:
     """Return the ids of the hits for the document's title."""
     words = tuple(document.tokens.partition("\n")[0].split()[:12])
     return [hit.id for hit in reader.search(Selection(words=words), size=PAGE_HITS + 1).hits]

@@ -97,18 +97,18 @@ class KnownRequests:
         self._known: OrderedDict[tuple[str, bytes], _KnownRequest] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, groups_key: str, body: bytes, *, allow_stale: bool = False) -> str | None:
+    def get_job_id(self, groups_key: str, body: bytes, *, allow_stale: bool = False) -> str | None:
         """Return the job id of a body; ``allow_stale`` also returns one whose time has passed."""
         known = self._known.get((groups_key, body))
         if known is None or (known.expires_at < time.monotonic() and not allow_stale):
             return None
         return known.id
 
-    def put(self, groups_key: str, body: bytes, index: str, id: str) -> None:
+    def put(self, groups_key: str, body: bytes, index: str, job_id: str) -> None:
         if len(body) > _MAX_BODY_BYTES:
             return
         with self._lock:
-            self._known[(groups_key, body)] = _KnownRequest(index, id, time.monotonic() + self._seconds)
+            self._known[(groups_key, body)] = _KnownRequest(index, job_id, time.monotonic() + self._seconds)
             self._known.move_to_end((groups_key, body))
             while len(self._known) > self._max_entries:
                 self._known.popitem(last=False)

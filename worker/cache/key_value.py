@@ -11,7 +11,7 @@ from typing import cast
 
 import redis
 
-from indexer.engines.write_order import get_first_sequence, get_term_of
+from indexer.engines.write_order import get_first_sequence_of_term, get_write_term_of
 from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER
 from worker.json_bytes import loads
 from worker.redis_connection import call_redis
@@ -49,7 +49,7 @@ class KeyValueStore(ABC):
         """Store versions of documents (``encode_version``), except where that of a newer write is stored already."""
 
     @abstractmethod
-    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
+    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
         """Return the next sequence number (``indexer.engines.write_order``) of a term.
 
         None if the last number under this key is not of that term, or was the last one of it. ``is_new_term``: this
@@ -99,8 +99,12 @@ class RedisKeyValueStore(KeyValueStore):
             arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, *values.values()]
             call_redis(lambda: self._set_unless_newer(keys=keys, args=arguments))
 
-    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
-        arguments = [get_first_sequence(term), get_first_sequence(term + 1), int(is_new_term)]
+    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
+        arguments = [
+            get_first_sequence_of_term(write_term),
+            get_first_sequence_of_term(write_term + 1),
+            int(is_new_term),
+        ]
         number = call_redis(lambda: self._take_sequence(keys=[self._add_prefix(key)], args=arguments))
         return None if number is None else int(number)
 
@@ -164,12 +168,12 @@ class MemoryKeyValueStore(KeyValueStore):
                 if not known or loads(known)[2] <= sequence:
                     self._values[key] = (value, expires_at)
 
-    def take_sequence(self, key: str, term: int, *, is_new_term: bool) -> int | None:
+    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
         with self._lock:
             number = self._numbers.get(key, 0) + 1
             if is_new_term:
-                number = max(number, get_first_sequence(term))
-            elif get_term_of(number) != term or number == get_first_sequence(term):
+                number = max(number, get_first_sequence_of_term(write_term))
+            elif get_write_term_of(number) != write_term or number == get_first_sequence_of_term(write_term):
                 return None
             self._numbers[key] = number
             return number

@@ -29,7 +29,7 @@ class ReadableIds:
         """(index, epoch, groups key) -> time at which the list expires, ids."""
         self._changes = 0
 
-    def get(self, index: str, epoch: str, groups: Groups, load: Callable[[], DocumentIds]) -> DocumentIds:
+    def get_or_load(self, index: str, epoch: str, groups: Groups, load: Callable[[], DocumentIds]) -> DocumentIds:
         """Return the remembered ids, or those that ``load`` returns."""
         key = (index, epoch, make_groups_key(groups))
         with self._lock:

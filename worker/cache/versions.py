@@ -31,11 +31,11 @@ from indexer.indexing.notifications import (
     DocumentVersion,
     WriteListener,
     decode_version,
-    document_key,
-    document_keys,
     encode_version,
-    epoch_key,
-    split_versions,
+    make_epoch_key,
+    make_version_key,
+    make_version_keys,
+    split_versions_into_batches,
 )
 from worker.access import Caller
 from worker.cache.key_value import KeyValueStore
@@ -62,7 +62,7 @@ class VersionCache(WriteListener):
 
     def get_epoch(self, index: str) -> str:
         """Return the current epoch; raise UnknownIndex."""
-        key = epoch_key(index)
+        key = make_epoch_key(index)
         cached = self._key_values.get([key])[0]
         if cached is not None:
             return cached.decode()
@@ -74,20 +74,22 @@ class VersionCache(WriteListener):
         self, index: str, epoch: str, ids: Sequence[str], groups: Groups = None
     ) -> dict[str, str]:
         """Return content versions by id; raise UnknownDocument unless all exist and these groups may read them."""
-        versions = self.get(index, epoch, ids, fresh=groups is not None)
+        versions = self.get_versions(index, epoch, ids, fresh=groups is not None)
         caller = Caller("", groups)
         missing = [id for id in ids if id not in versions or not caller.may_read(versions[id].acl)]
         if missing:
             raise UnknownDocument(index, *missing)
         return {id: versions[id].version for id in ids}
 
-    def get(self, index: str, epoch: str, ids: Sequence[str], *, fresh: bool = False) -> dict[str, DocumentVersion]:
+    def get_versions(
+        self, index: str, epoch: str, ids: Sequence[str], *, fresh: bool = False
+    ) -> dict[str, DocumentVersion]:
         """Return versions and acls by id, regardless of access rights; documents that do not exist are left out.
 
         ``fresh``: as they were at most ``acl_ttl`` seconds ago.
         """
         unique_ids = list(dict.fromkeys(ids))
-        entries = self._key_values.get([document_key(index, epoch, id, fresh) for id in unique_ids])
+        entries = self._key_values.get([make_version_key(index, epoch, id, fresh) for id in unique_ids])
         cached = dict(zip(unique_ids, entries, strict=True))
         versions: dict[str, DocumentVersion] = {}
         unknown: list[str] = []
@@ -100,21 +102,21 @@ class VersionCache(WriteListener):
             documents = self._catalog.fetch_documents(index, unknown)
             fetched = {id: DocumentVersion.from_document(document) for id, document in documents.items()}
             missing = [id for id in unknown if cached[id] is None]
-            new_entries = {document_key(index, epoch, id, fresh): encode_version(fetched.get(id)) for id in missing}
+            new_entries = {make_version_key(index, epoch, id, fresh): encode_version(fetched.get(id)) for id in missing}
             self._key_values.set(new_entries, self._acl_ttl if fresh else self._document_ttl, only_new=True)
             versions |= fetched
         return versions
 
     def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
-        self._key_values.set(dict.fromkeys(document_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
+        self._key_values.set(dict.fromkeys(make_version_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
 
     def after_write(
-        self, index: str, epoch: str, documents: Mapping[str, DocumentVersion | None], sequence: int
+        self, index: str, epoch: str, versions_by_document_id: Mapping[str, DocumentVersion | None], sequence: int
     ) -> None:
         for fresh, seconds in ((False, self._document_ttl), (True, self._acl_ttl)):
-            for batch in split_versions(documents):
+            for batch in split_versions_into_batches(versions_by_document_id):
                 entries = {
-                    document_key(index, epoch, id, fresh): encode_version(version, sequence)
+                    make_version_key(index, epoch, id, fresh): encode_version(version, sequence)
                     for id, version in batch.items()
                 }
                 self._key_values.set_unless_newer(entries, sequence, seconds)
@@ -122,9 +124,9 @@ class VersionCache(WriteListener):
 
     def set_epoch(self, index: str, epoch: str | None) -> None:
         if epoch is None:
-            self._key_values.delete([epoch_key(index)])
+            self._key_values.delete([make_epoch_key(index)])
         else:
-            self._key_values.set({epoch_key(index): epoch.encode()}, self._epoch_ttl)
+            self._key_values.set({make_epoch_key(index): epoch.encode()}, self._epoch_ttl)
         self._key_values.publish(f"index {index}")
 
     def observe_epoch(self, index: str, epoch: str) -> None:

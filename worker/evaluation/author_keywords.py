@@ -68,12 +68,12 @@ def evaluate_keywords(
     model = comparer.engine.open_reader(index).model
     frequent_ids = np.flatnonzero(model.document_frequency > FREQUENT_DOCUMENT_SHARE * model.document_count)
     frequent = frozenset(model.phrases[int(i)] for i in frequent_ids)
-    bands = _assign_bands(pairs, [compute_text_cosine(comparer, index, pair) for pair in pairs])
+    bands = _mask_pairs_by_band(pairs, [compute_text_cosine(comparer, index, pair) for pair in pairs])
     tallies = {run.name: KeywordTally() for run in runs}
     steps = {run.name: (0, 0) for run in runs}
     for done, pair in enumerate(pairs):
         for run in runs:
-            uncapped, capped = _compare_pair(comparer, index, pair, run)
+            uncapped, capped = _compare_uncapped_and_capped(comparer, index, pair, run)
             lists = extract_lists(uncapped, capped)
             inner, outer = steps[run.name]
             steps[run.name] = max(inner, uncapped.stats.iterations), max(outer, uncapped.stats.rounds)
@@ -90,7 +90,7 @@ def evaluate_keywords(
     return {"pairs": len(pairs), "labels": _count_labels(pairs), "rows": rows}
 
 
-def _assign_bands(pairs: Sequence[GoldPair], cosines: Sequence[float]) -> dict[str, NDArray[np.float64]]:
+def _mask_pairs_by_band(pairs: Sequence[GoldPair], cosines: Sequence[float]) -> dict[str, NDArray[np.float64]]:
     """Return which pairs belong to each band as 1 or 0, shape (pairs,).
 
     Bands are ranges of cosine, and whether a keyword of both documents occurs in both texts. Of pairs drawn by a shared
@@ -137,7 +137,7 @@ def extract_lists(uncapped: Comparison, capped: Comparison) -> AnswerLists:
     )
 
 
-def _compare_pair(comparer: Comparer, index: str, pair: GoldPair, run: MethodRun) -> list[Comparison]:
+def _compare_uncapped_and_capped(comparer: Comparer, index: str, pair: GoldPair, run: MethodRun) -> list[Comparison]:
     """Return the uncapped answer with candidates, and the answer as shown to a reader."""
     a, b = (Side.from_id(gold.document.id) for gold in (pair.a, pair.b))
     variants: tuple[dict[str, object], ...] = ({"cap": 0, "candidates": True}, {"cap": DEFAULT_CAP})

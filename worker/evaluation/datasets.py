@@ -18,7 +18,7 @@ from indexer.errors import BadInput, UnknownIndex
 from indexer.indexing.build import build_index
 from indexer.progress import Progress, no_progress
 from indexer.text.lemmatizer import Lemmatizer
-from worker.evaluation.gold import GoldDocument, read_background, read_gold_documents
+from worker.evaluation.gold import GoldDocument, read_background_documents, read_gold_documents
 
 PARTS = ("tune", "choose", "report")
 ALL_PARTS = "all"
@@ -45,9 +45,9 @@ DATASETS = (
 )
 
 
-def get_part(id: str) -> str:
+def choose_dataset_part(document_id: str) -> str:
     """Return the part that a document id belongs to."""
-    digest = hashlib.sha256(b"parts:" + id.encode()).digest()
+    digest = hashlib.sha256(b"parts:" + document_id.encode()).digest()
     return PARTS[int.from_bytes(digest[:4], "big") % len(PARTS)]
 
 
@@ -56,7 +56,7 @@ def load_gold(paths: Sequence[Path], part: str, language: str = "en") -> list[Go
     documents = read_gold_documents(paths, Lemmatizer(language))
     if not documents:
         raise BadInput("no document with keyphrases was found", fix="give JSON lines with id, title, text, keyphrases")
-    return [gold for gold in documents if part in (ALL_PARTS, get_part(gold.document.id))]
+    return [gold for gold in documents if part in (ALL_PARTS, choose_dataset_part(gold.document.id))]
 
 
 def ensure_index(
@@ -87,4 +87,4 @@ def _read_documents(
     lemmas = Lemmatizer(language)
     gold = read_gold_documents(keyphrases, lemmas)
     yield from (document.document for document in gold)
-    yield from islice(read_background(background, gold, lemmas), limit or None)
+    yield from islice(read_background_documents(background, gold, lemmas), limit or None)

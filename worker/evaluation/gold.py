@@ -66,25 +66,27 @@ def _require_record(value: object) -> dict[str, Any]:
     return value
 
 
-def read_gold_documents(paths: Sequence[Path], lemmas: Lemmatizer) -> list[GoldDocument]:
+def read_gold_documents(paths: Sequence[Path], lemmatizer: Lemmatizer) -> list[GoldDocument]:
     """Read JSON lines files of objects with id, title, text and keyphrases; objects without text are left out."""
-    return [build_gold_document(row, lemmas) for path in paths for row in read_json_lines(path) if row.get("text")]
+    return [build_gold_document(row, lemmatizer) for path in paths for row in read_json_lines(path) if row.get("text")]
 
 
-def build_gold_document(row: dict[str, Any], lemmas: Lemmatizer) -> GoldDocument:
+def build_gold_document(row: dict[str, Any], lemmatizer: Lemmatizer) -> GoldDocument:
     """Build a gold document from an object with id, title, text and keyphrases."""
     document = _build_document(row)
-    keywords = frozenset(k for k in (lemmatize_text(k, lemmas) for k in row.get("keyphrases") or ()) if k)
-    return GoldDocument(document, lemmatize_document(document, lemmas), keywords)
+    keywords = frozenset(k for k in (lemmatize_text(k, lemmatizer) for k in row.get("keyphrases") or ()) if k)
+    return GoldDocument(document, lemmatize_document(document, lemmatizer), keywords)
 
 
-def read_background(paths: Sequence[Path], gold: Iterable[GoldDocument], lemmas: Lemmatizer) -> Iterator[Document]:
+def read_background_documents(
+    paths: Sequence[Path], gold: Iterable[GoldDocument], lemmatizer: Lemmatizer
+) -> Iterator[Document]:
     """Yield further documents for the graph, except those with the title of a gold document."""
-    gold_titles = {lemmatize_text(g.document.title, lemmas) for g in gold if g.document.title}
+    gold_titles = {lemmatize_text(g.document.title, lemmatizer) for g in gold if g.document.title}
     for path in paths:
         for row in read_json_lines(path):
             title = row.get("title") or ""
-            if not title or lemmatize_text(title, lemmas) not in gold_titles:
+            if not title or lemmatize_text(title, lemmatizer) not in gold_titles:
                 yield _build_document(row)
 
 

@@ -76,14 +76,14 @@ def evaluate_fidelity(
     for done, ids in enumerate(pairs):
         a, b = resolve_sides(reader, [Side.from_id(ids.a), Side.from_id(ids.b)], limits=comparer.limits)
         pair = SidePair(a, b, PairCandidates.from_sides(a, b, None))
-        full = _solve_pair(pair, build_full_graph(pair), preset, ids.semantic, results["full", 0])
+        full = _solve_and_record_margins(pair, build_full_graph(pair), preset, ids.semantic, results["full", 0])
         neighbourhoods = {size: fetch_neighbourhood(reader, [pair], size=size) for size in sizes}
         for ranking in rankings:
             for size in sizes:
                 start = time.perf_counter()
                 graph = build_local_graph(pair, neighbourhoods[size], size=size, ranking=ranking)
                 result = results[ranking, size]
-                local = _solve_pair(pair, graph, preset, ids.semantic, result)
+                local = _solve_and_record_margins(pair, graph, preset, ids.semantic, result)
                 result.milliseconds.append(1000 * (time.perf_counter() - start))
                 _record_differences(result, pair, full, local)
         if progress:
@@ -100,14 +100,14 @@ class _SolvedPair:
     """Relevance of the candidates to a and to b, shape (candidates, 2)."""
     result: MethodResult
 
-    def get_phrases(self, name: str) -> set[str]:
+    def get_phrases(self, list_name: str) -> set[str]:
         """Return the phrases of the list ``common``, ``distinct_a`` or ``distinct_b``."""
-        ranked: RankedList = getattr(self.result, name)
+        ranked: RankedList = getattr(self.result, list_name)
         return {self.result.phrases[i] for i in ranked.indices.tolist()}
 
 
-def _solve_pair(
-    pair: SidePair, graph: LocalGraph, preset: str, semantic: dict[str, bool], result: _GraphResult
+def _solve_and_record_margins(
+    pair: SidePair, graph: LocalGraph, preset: str, is_semantic_by_phrase: dict[str, bool], result: _GraphResult
 ) -> _SolvedPair:
     """Solve a pair on a graph and add the margins of its labelled phrases to ``result``."""
     parameters = PRESETS[preset]
@@ -118,7 +118,7 @@ def _solve_pair(
         : len(pair.candidates.phrases)
     ]
     margin = dict(zip(solution.phrases, solution.margin.tolist(), strict=True))
-    result.margins += [(margin[p], is_semantic) for p, is_semantic in semantic.items() if p in margin]
+    result.margins += [(margin[p], is_semantic) for p, is_semantic in is_semantic_by_phrase.items() if p in margin]
     return _SolvedPair(f, solution)
 
 

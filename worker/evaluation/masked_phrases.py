@@ -18,7 +18,7 @@ from indexer.defaults import DEFAULT_CAP
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.base import Reader
 from indexer.engines.search_types import Selection
-from indexer.text.phrase_search import find_occurrences, locate_phrase
+from indexer.text.phrase_search import find_occurrences, locate_token_sequences
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.evaluation.author_keywords import MethodRun
@@ -98,7 +98,7 @@ def remove_phrase(document: AnalysedDocument, phrase: str) -> str:
     """Return title and text without the phrase's tokens."""
     source = document.document
     fields = {"title": source.title, "text": source.text}
-    spans = locate_phrase(source, find_occurrences(phrase, document.tokens), len(phrase.split()))
+    spans = locate_token_sequences(source, find_occurrences(phrase, document.tokens), len(phrase.split()))
     for field, start, end in sorted(spans, key=lambda span: -span[1]):
         fields[field] = fields[field][:start] + fields[field][end:]
     return f"{fields['title']}\n\n{fields['text']}"

@@ -28,7 +28,7 @@ from indexer.progress import Progress, no_progress
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences
 from indexer.text.tokenizer import lemmatize_text
-from worker.evaluation.gold import GoldDocument, read_background, read_gold_documents
+from worker.evaluation.gold import GoldDocument, read_background_documents, read_gold_documents
 from worker.evaluation.quality_metrics import compute_auc
 
 BEST_COUNT = 1000
@@ -70,7 +70,7 @@ def evaluate_phrases(
     """
     lemmas = Lemmatizer("en")
     gold_documents = read_gold_documents([gold], lemmas)
-    others = list(read_background(corpus, gold_documents, lemmas))
+    others = list(read_background_documents(corpus, gold_documents, lemmas))
     if limit and limit < len(others):
         others = [others[i] for i in np.linspace(0, len(others) - 1, limit).astype(int)]
     documents = [document.document for document in gold_documents] + others
@@ -79,12 +79,12 @@ def evaluate_phrases(
     before, started = _get_peak_memory(), time.perf_counter()
     quality: dict[str, float] = {}
 
-    def collect_quality(corpus: EncodedCorpus, mined: MinedPhrases) -> None:
+    def record_candidate_quality(corpus: EncodedCorpus, mined: MinedPhrases) -> None:
         candidates = mined.candidates
         names = (" ".join(corpus.lemmas[w] for w in candidates.phrase_word_ids(p)) for p in range(candidates.size))
         quality.update(zip(names, candidates.quality.tolist(), strict=True))
 
-    model = mine_model(documents, progress=progress, total=len(documents), on_phrases_mined=collect_quality)
+    model = mine_model(documents, progress=progress, total=len(documents), on_phrases_mined=record_candidate_quality)
     seconds, memory = time.perf_counter() - started, _get_peak_memory() - before
     recall = measure_keyword_recall(Analyzer(model), gold_documents, processes)
     keywords = frozenset().union(*(document.keywords for document in read_gold_documents(keyphrases, lemmas)))
@@ -103,12 +103,12 @@ def evaluate_phrases(
         "mining_memory_ratio": memory / max(size, 1),
         "lost_keywords": _list_most_frequent(recall.missing, examples),
         "dull_keywords": _list_most_frequent(recall.not_salient, examples),
-        "best": [model.display_forms[i] for i in rank_phrases(model)[:examples]],
-        "random": sample_phrases(model, examples),
+        "best": [model.display_forms[i] for i in rank_multi_word_phrases(model)[:examples]],
+        "random": sample_multi_word_phrases(model, examples),
     }
 
 
-def rank_phrases(model: PhraseModel) -> NDArray[np.int64]:
+def rank_multi_word_phrases(model: PhraseModel) -> NDArray[np.int64]:
     """Return the ids of the multi-word phrases (no phrase pairs), the best by quality and support first."""
     is_multi_word = np.array([" " in name and PAIR_SEPARATOR not in name for name in model.phrases], dtype=np.bool_)
     rows = np.flatnonzero(is_multi_word)
@@ -116,34 +116,36 @@ def rank_phrases(model: PhraseModel) -> NDArray[np.int64]:
     return rows[np.argsort(-score, kind="stable")]
 
 
-def compute_keyword_share(model: PhraseModel, keywords: frozenset[str], size: int = BEST_COUNT) -> float:
+def compute_keyword_share(model: PhraseModel, keywords: frozenset[str], best_count: int = BEST_COUNT) -> float:
     """Return the share of the best phrases that some author used as a keyword."""
-    rows = rank_phrases(model)[:size]
+    rows = rank_multi_word_phrases(model)[:best_count]
     return sum(model.phrases[i] in keywords for i in rows) / max(len(rows), 1)
 
 
-def sample_phrases(model: PhraseModel, size: int, seed: int = 7) -> list[str]:
+def sample_multi_word_phrases(model: PhraseModel, max_count: int, seed: int = 7) -> list[str]:
     """Draw multi-word phrases uniformly."""
-    rows = np.sort(rank_phrases(model))
-    return [model.display_forms[i] for i in np.random.default_rng(seed).permutation(rows)[:size]]
+    rows = np.sort(rank_multi_word_phrases(model))
+    return [model.display_forms[i] for i in np.random.default_rng(seed).permutation(rows)[:max_count]]
 
 
-def compute_label_auc(quality: dict[str, float], labels: Path, lemmas: Lemmatizer) -> dict[str, object]:
+def compute_label_auc(
+    quality_by_phrase: dict[str, float], labels_path: Path, lemmatizer: Lemmatizer
+) -> dict[str, object]:
     """Return the area under the ROC curve of quality over labelled candidates, None if they are all good or all bad."""
-    is_good = {name: good for name, good in _read_labels(labels, lemmas).items() if name in quality}
+    is_good = {name: good for name, good in _read_labels(labels_path, lemmatizer).items() if name in quality_by_phrase}
     positives = np.array(list(is_good.values()), dtype=np.bool_)
     good, bad = int(positives.sum()), int((~positives).sum())
-    auc = compute_auc(np.array([quality[name] for name in is_good]), positives) if good and bad else None
+    auc = compute_auc(np.array([quality_by_phrase[name] for name in is_good]), positives) if good and bad else None
     return {"auc": auc, "good": good, "bad": bad}
 
 
-def _read_labels(path: Path, lemmas: Lemmatizer) -> dict[str, bool]:
+def _read_labels(path: Path, lemmatizer: Lemmatizer) -> dict[str, bool]:
     """Return whether people judged each phrase to be good."""
     labels: dict[str, bool] = {}
     try:
         for line in path.read_text("utf-8").splitlines():
             name, mark, *_ = line.split("\t")
-            labels[lemmatize_text(name, lemmas)] = bool(int(mark))
+            labels[lemmatize_text(name, lemmatizer)] = bool(int(mark))
     except ValueError:
         raise BadInput(
             f"cannot read the labels in {path}", fix="write one line per phrase: phrase, tab, 1 or 0"

@@ -7,7 +7,7 @@ from typing import Any
 
 from worker.explain.spec import DEFAULT_NEIGHBOURS
 from worker.solver.parameters import PRESETS
-from worker.svg import Axis, draw_line, draw_scale, draw_svg, draw_text
+from worker.svg import Axis, draw_horizontal_grid, draw_line, draw_svg, draw_text
 
 FIGURE_COLOURS = {"macro_f1": "#0b6e4f", "semantic_f1": "#9a3b00", "distinct_f1": "#2c4fb0", "auc": "#6b5b00"}
 PANEL_WIDTH, PANEL_HEIGHT = 260, 220
@@ -20,7 +20,7 @@ Points = list[tuple[Any, Mapping[str, float]]]
 
 def draw_parameter_chart(evaluation: Mapping[str, Any]) -> str:
     """Return the chart of a result of ``evaluate_keywords`` that has rows of varied parameters."""
-    panels = _group_panels(evaluation["rows"])
+    panels = _group_points_by_panel(evaluation["rows"])
     parts = []
     for number, (title, points) in enumerate(panels.items()):
         left, top = number % PANELS_PER_ROW * PANEL_WIDTH, number // PANELS_PER_ROW * PANEL_HEIGHT
@@ -33,7 +33,7 @@ def draw_parameter_chart(evaluation: Mapping[str, Any]) -> str:
     return draw_svg(PANEL_WIDTH * PANELS_PER_ROW, height, "Figures against parameters", [*legend, *parts])
 
 
-def _group_panels(rows: Sequence[Mapping[str, Any]]) -> dict[str, Points]:
+def _group_points_by_panel(rows: Sequence[Mapping[str, Any]]) -> dict[str, Points]:
     """Group the points by preset and parameter, in order of the values and with the preset's own value among them."""
     plain = {row["preset"]: row["figures"] for row in rows if row["method"] == "cda" and not row["changes"]}
     panels: dict[str, Points] = {}
@@ -61,7 +61,7 @@ def _draw_panel(title: str, points: Points) -> list[str]:
     y = Axis([0.0, 1.0], PANEL_HEIGHT - _MARGIN_BOTTOM, _MARGIN_TOP)
     parts = [
         draw_text(_MARGIN_LEFT, _MARGIN_TOP - 16, title, size=13),
-        *draw_scale(y, 0.25, _MARGIN_LEFT, PANEL_WIDTH - _MARGIN_RIGHT),
+        *draw_horizontal_grid(y, 0.25, _MARGIN_LEFT, PANEL_WIDTH - _MARGIN_RIGHT),
     ]
     for column, (value, _) in enumerate(points):
         parts.append(draw_text(x(column), PANEL_HEIGHT - _MARGIN_BOTTOM + 18, f"{value:g}", anchor="middle"))

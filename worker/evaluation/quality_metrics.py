@@ -60,19 +60,28 @@ class KeywordTally:
     margins: list[tuple[int, float, bool]] = field(default_factory=list)
     """Pair number, margin and whether it is semantic, for every labelled one-sided phrase."""
 
-    def add(self, a: str, b: str, labels: Mapping[str, str], lists: AnswerLists, frequent: frozenset[str]) -> None:
-        """Count one pair of document ids; ``labels`` maps keywords to labels, ``frequent`` are too frequent phrases."""
+    def add(
+        self,
+        id_a: str,
+        id_b: str,
+        label_by_keyword: Mapping[str, str],
+        lists: AnswerLists,
+        frequent_phrases: frozenset[str],
+    ) -> None:
+        """Count the keywords of one pair of documents; ``frequent_phrases`` are those that are too frequent."""
         counts = dict.fromkeys(COUNT_NAMES, 0.0)
         counts["pairs"] = 1
-        self._count_sorting(counts, labels, lists)
-        _count_showing(counts, labels, lists, frequent)
+        self._count_sorted_keywords(counts, label_by_keyword, lists)
+        _count_shown_keywords(counts, label_by_keyword, lists, frequent_phrases)
         self.rows.append(np.array([counts[name] for name in COUNT_NAMES]))
-        self.documents.append((a, b))
+        self.documents.append((id_a, id_b))
 
-    def _count_sorting(self, counts: dict[str, float], labels: Mapping[str, str], lists: AnswerLists) -> None:
+    def _count_sorted_keywords(
+        self, counts: dict[str, float], label_by_keyword: Mapping[str, str], lists: AnswerLists
+    ) -> None:
         phrases = {name: {p for entry in entries for p in entry} for name, entries in lists.uncapped.items()}
         common = phrases["common"]
-        for phrase, label in labels.items():
+        for phrase, label in label_by_keyword.items():
             margins = [side[phrase] for side in (lists.margins_a, lists.margins_b) if phrase in side]
             if not margins:
                 continue
@@ -113,7 +122,7 @@ class KeywordTally:
         figures["frequent_share"] = _divide(c["shown_frequent"], c["shown"])
         return figures
 
-    def resample_figures(self, times: int, seed: int) -> list[dict[str, float]]:
+    def resample_figures(self, sample_count: int, seed: int) -> list[dict[str, float]]:
         """Return the figures of bootstrap samples of documents.
 
         A pair counts the product of how often its two documents were drawn.
@@ -125,7 +134,7 @@ class KeywordTally:
         pairs = np.array([(row_of[a], row_of[b]) for a, b in self.documents])
         rng = np.random.default_rng(seed)
         samples = []
-        for _ in range(times):
+        for _ in range(sample_count):
             draws = np.bincount(rng.integers(0, len(ids), len(ids)), minlength=len(ids))
             samples.append(self.compute_figures((draws[pairs[:, 0]] * draws[pairs[:, 1]]).astype(np.float64)))
         return samples
@@ -138,16 +147,16 @@ class KeywordTally:
 
 
 def compute_auc(
-    scores: NDArray[np.float64], positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+    scores: NDArray[np.float64], is_positive: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
 ) -> float:
     """Return the chance that a positive scores above a negative, ties half; 0.5 if one class has no weight.
 
     All arrays have shape (cases,).
     """
     weights = np.ones(len(scores)) if weights is None else weights
-    if weights[positives].sum() == 0 or weights[~positives].sum() == 0:  # scikit-learn warns and returns NaN
+    if weights[is_positive].sum() == 0 or weights[~is_positive].sum() == 0:  # scikit-learn warns and returns NaN
         return 0.5
-    return float(roc_auc_score(positives, scores, sample_weight=weights))
+    return float(roc_auc_score(is_positive, scores, sample_weight=weights))
 
 
 def compute_interval(samples: Sequence[float], level: float = 0.95) -> tuple[float, float]:
@@ -157,14 +166,14 @@ def compute_interval(samples: Sequence[float], level: float = 0.95) -> tuple[flo
     return float(low), float(high)
 
 
-def _count_showing(
-    counts: dict[str, float], labels: Mapping[str, str], lists: AnswerLists, frequent: frozenset[str]
+def _count_shown_keywords(
+    counts: dict[str, float], label_by_keyword: Mapping[str, str], lists: AnswerLists, frequent_phrases: frozenset[str]
 ) -> None:
     ranks = {
         name: {p: rank for rank, entry in reversed(list(enumerate(entries))) for p in entry}
         for name, entries in lists.capped.items()
     }
-    for phrase, label in labels.items():
+    for phrase, label in label_by_keyword.items():
         kind = label if label in ("surface", "semantic") else "distinct"
         rank = ranks["common" if kind != "distinct" else label].get(phrase)
         counts[f"{kind}_all"] += 1
@@ -176,7 +185,7 @@ def _count_showing(
     for entries in lists.capped.values():
         leaders = [entry[0] for entry in entries[: SHOWN_DEPTHS[-1]]]
         counts["shown"] += len(leaders)
-        counts["shown_frequent"] += sum(leader in frequent for leader in leaders)
+        counts["shown_frequent"] += sum(leader in frequent_phrases for leader in leaders)
 
 
 def _divide(part: float, total: float) -> float:

@@ -31,14 +31,16 @@ class PairCandidates:
     """BM25 in the documents of b, shape (phrases, documents of b)."""
 
     @classmethod
-    def from_sides(cls, a: ResolvedSide, b: ResolvedSide, k: int | None = None) -> PairCandidates:
-        """Collect the salient phrases of both sides, at most ``k`` of each."""
-        salient_a, salient_b = tuple(a.salience)[:k], tuple(b.salience)[:k]
+    def from_sides(cls, a: ResolvedSide, b: ResolvedSide, max_per_side: int | None = None) -> PairCandidates:
+        """Collect the salient phrases of both sides, at most ``max_per_side`` of each."""
+        salient_a, salient_b = tuple(a.salience)[:max_per_side], tuple(b.salience)[:max_per_side]
         phrases = tuple(dict.fromkeys([*salient_a, *salient_b]))
         model = a.reader.model
         ids = np.array([model.phrase_ids.get(phrase, -1) for phrase in phrases], dtype=np.int64)
         degrees = np.where(ids >= 0, model.degree[ids], 0.0) if len(phrases) else np.zeros(0)
-        return cls(salient_a, salient_b, phrases, ids, degrees, a.edges(phrases), b.edges(phrases))
+        return cls(
+            salient_a, salient_b, phrases, ids, degrees, a.get_edge_weights(phrases), b.get_edge_weights(phrases)
+        )
 
     @cached_property
     def first_step_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

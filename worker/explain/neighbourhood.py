@@ -114,9 +114,9 @@ def build_local_graph(
     edges = _EdgeTable.from_neighbourhood(neighbourhood, pair.candidates.phrases)
     for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
         edges.add_missing_documents(side, weights)
-    relevance = _compute_relevance(edges, pair.candidates, ranking)
-    own_columns = dict.fromkeys(edges.find_column(id) for side in (pair.a, pair.b) for id in side.graph_ids)
-    columns = _select_columns(edges, relevance, size, list(own_columns), excluded_ids)
+    relevance = _compute_document_relevance(edges, pair.candidates, ranking)
+    own_columns = dict.fromkeys(edges.find_document_column(id) for side in (pair.a, pair.b) for id in side.graph_ids)
+    columns = _select_graph_columns(edges, relevance, size, list(own_columns), excluded_ids)
     reached = neighbourhood.reached_count if is_single_pair else int(np.count_nonzero(relevance > 0))
     return edges.build_graph(pair, columns, reached)
 
@@ -160,7 +160,7 @@ class _EdgeTable:
         known = np.flatnonzero(rows >= 0)
         return cls(
             neighbourhood.ids,
-            neighbourhood.column_by_id,
+            neighbourhood.column_by_document_id,
             {},
             neighbourhood.titles,
             neighbourhood.degrees,
@@ -169,58 +169,58 @@ class _EdgeTable:
             neighbourhood.weights[known],
         )
 
-    def find_column(self, id: str) -> int:
+    def find_document_column(self, id: str) -> int:
         column = self.found_columns.get(id)
         return self.added_columns[id] if column is None else column
 
     def has_document(self, id: str) -> bool:
         return id in self.found_columns or id in self.added_columns
 
-    def add_missing_documents(self, side: ResolvedSide, weights: NDArray[np.float64]) -> None:
+    def add_missing_documents(self, side: ResolvedSide, edge_weights: NDArray[np.float64]) -> None:
         """Add the side's documents that the engine did not return: ad-hoc ones, and those it left out.
 
-        ``weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
+        ``edge_weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
         """
         missing = [i for i, id in enumerate(side.graph_ids) if not self.has_document(id)]
         if not missing:
             return
-        rows, columns = np.nonzero(weights[:, missing])
+        rows, columns = np.nonzero(edge_weights[:, missing])
         self.rows = np.concatenate([self.rows, rows])
         self.columns = np.concatenate([self.columns, columns + len(self.ids)])
-        self.weights = np.concatenate([self.weights, weights[:, missing][rows, columns]])
+        self.weights = np.concatenate([self.weights, edge_weights[:, missing][rows, columns]])
         self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
         self.added_columns.update((side.graph_ids[i], len(self.ids) + n) for n, i in enumerate(missing))
         self.ids += tuple([side.graph_ids[i] for i in missing])
         self.titles = _concatenate_lazily(self.titles, [side.documents[i].document.title for i in missing])
 
-    def build_graph(self, pair: SidePair, selected: NDArray[np.int64], reached: int) -> LocalGraph:
-        """Build the graph of the ``selected`` columns, in their order."""
+    def build_graph(self, pair: SidePair, selected_columns: NDArray[np.int64], reached_count: int) -> LocalGraph:
+        """Build the graph of the ``selected_columns``, in their order."""
         new_columns = np.full(len(self.ids), -1, dtype=np.int64)
-        new_columns[selected] = np.arange(len(selected))
+        new_columns[selected_columns] = np.arange(len(selected_columns))
         columns = new_columns[self.columns]
         inside = np.flatnonzero(columns >= 0)
         rows, columns, weights = self.rows[inside], columns[inside], self.weights[inside]
         sides = (pair.a, pair.b)
-        own = [new_columns[[self.find_column(id) for id in side.graph_ids]] for side in sides]
+        own = [new_columns[[self.find_document_column(id) for id in side.graph_ids]] for side in sides]
         degrees = pair.candidates.degrees
         # the edges of an ad-hoc document are not in the stored degrees of its phrases
         if any(side.is_ad_hoc for side in sides):
-            is_ad_hoc = np.zeros(len(selected), dtype=bool)
+            is_ad_hoc = np.zeros(len(selected_columns), dtype=bool)
             for side, side_columns in zip(sides, own, strict=True):
                 is_ad_hoc[side_columns] |= side.is_ad_hoc
             extra = np.flatnonzero(is_ad_hoc[columns])
             degrees = degrees + np.bincount(rows[extra], weights[extra], len(degrees))
         total = float(degrees.sum())
-        order = selected.tolist()
+        order = selected_columns.tolist()
         return LocalGraph(
-            subgraph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[selected]),
+            subgraph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[selected_columns]),
             phrases=pair.candidates.phrases,
             ids=tuple([self.ids[i] for i in order]),
             titles=LazySequence(len(order), lambda i: self.titles[order[i]]),
             columns_a=own[0],
             columns_b=own[1],
             edges=EdgeList(rows, columns, weights),
-            reached_count=reached,
+            reached_count=reached_count,
             left_out_share=max(0.0, 1.0 - float(weights.sum()) / total) if total > 0 else 0.0,
         )
 
@@ -230,7 +230,9 @@ def _concatenate_lazily(first: Sequence[str], second: Sequence[str]) -> Sequence
     return LazySequence(size + len(second), lambda i: first[i] if i < size else second[i - size])
 
 
-def _compute_relevance(edges: _EdgeTable, candidates: PairCandidates, ranking: NeighbourRanking) -> NDArray[np.float64]:
+def _compute_document_relevance(
+    edges: _EdgeTable, candidates: PairCandidates, ranking: NeighbourRanking
+) -> NDArray[np.float64]:
     """Return the product (or sum) of each document's first-order relevance to a and to b, shape (documents,).
 
     It is 0 for a document that only one side reaches.
@@ -244,20 +246,24 @@ def _compute_relevance(edges: _EdgeTable, candidates: PairCandidates, ranking: N
     return np.divide(combined, divisor, out=np.zeros(count), where=divisor > 0)
 
 
-def _select_columns(
-    edges: _EdgeTable, relevance: NDArray[np.float64], size: int, own: list[int], excluded_ids: frozenset[str]
+def _select_graph_columns(
+    edges: _EdgeTable,
+    relevance: NDArray[np.float64],
+    max_neighbours: int,
+    own_columns: list[int],
+    excluded_ids: frozenset[str],
 ) -> NDArray[np.int64]:
-    """Return the sides' ``own`` columns, then the first ``size`` others by relevance, ties by id."""
+    """Return the sides' ``own_columns``, then the first ``max_neighbours`` others by relevance, ties by id."""
     may_stay = relevance > 0
-    may_stay[[*own, *(edges.find_column(id) for id in excluded_ids if edges.has_document(id))]] = False
+    may_stay[[*own_columns, *(edges.find_document_column(id) for id in excluded_ids if edges.has_document(id))]] = False
     neighbours = np.flatnonzero(may_stay)
     # to 9 digits: the order in which numbers were added up must not decide
     scores = np.round(np.log(relevance[neighbours]), 9)
-    if len(neighbours) > size:
-        is_likely = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+    if len(neighbours) > max_neighbours:
+        is_likely = scores >= np.partition(scores, len(scores) - max_neighbours)[len(scores) - max_neighbours]
         neighbours, scores = neighbours[is_likely], scores[is_likely]
     order = np.argsort(-scores, kind="stable")
     if (np.diff(scores[order]) == 0).any():
         ranked = sorted(range(len(neighbours)), key=lambda i: (-scores[i], edges.ids[neighbours[i]]))
         order = np.array(ranked, dtype=np.int64)
-    return np.concatenate([np.sort(np.array(own, dtype=np.int64)), neighbours[order[:size]]])
+    return np.concatenate([np.sort(np.array(own_columns, dtype=np.int64)), neighbours[order[:max_neighbours]]])

@@ -43,22 +43,22 @@ def build_pair_problem(
     phrases, ids = candidates.phrases, candidates.phrase_ids
     padding = len(graph.phrases) - len(phrases)
 
-    def pad(values: NDArray[Any]) -> NDArray[Any]:
+    def pad_with_zeros(values: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([values, np.zeros(padding, dtype=values.dtype)]) if padding else values
 
-    def build_side(
+    def build_side_features(
         side: ResolvedSide, salient: Sequence[str], edges: Floats, topic_cosine: Floats, columns: Indices
     ) -> SideFeatures:
         count = _count_occurrences(side, phrases, with_counts)
         return SideFeatures(
-            is_salient=pad(_flag_members(phrases, salient)),
-            salience=pad(np.array([side.salience.get(phrase, 0.0) for phrase in phrases])),
-            count=pad(count),
-            document_count=pad(np.count_nonzero(edges, axis=1)),
-            bm25=pad(edges.sum(axis=1)),
-            word_bm25=pad(side.text.compute_word_bm25(phrases)) if with_word_bm25 else np.zeros(0),
-            partial_match=pad(_match_partially(side, phrases, count)),
-            topic_cosine=pad(topic_cosine),
+            is_salient=pad_with_zeros(_flag_members(phrases, salient)),
+            salience=pad_with_zeros(np.array([side.salience.get(phrase, 0.0) for phrase in phrases])),
+            count=pad_with_zeros(count),
+            document_count=pad_with_zeros(np.count_nonzero(edges, axis=1)),
+            bm25=pad_with_zeros(edges.sum(axis=1)),
+            word_bm25=pad_with_zeros(side.text.compute_word_bm25(phrases)) if with_word_bm25 else np.zeros(0),
+            partial_match=pad_with_zeros(_compute_partial_matches(side, phrases, count)),
+            topic_cosine=pad_with_zeros(topic_cosine),
             tokens=side.encoded_text.words,
             seed=_build_seed_side(columns, unit_weights),
         )
@@ -66,13 +66,13 @@ def build_pair_problem(
     cosine_a, cosine_b = _compute_topic_cosines(pair.a, pair.b, candidates)
     return PairProblem(
         phrases=graph.phrases,
-        a=build_side(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, graph.columns_a),
-        b=build_side(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, graph.columns_b),
+        a=build_side_features(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, graph.columns_a),
+        b=build_side_features(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, graph.columns_b),
         parameters=parameters,
         graph=graph.subgraph,
-        background=pad(_take_model_rows(model.background, ids)),
-        document_frequency=pad(_take_model_rows(model.document_frequency, ids)),
-        quality=pad(_take_model_rows(model.quality, ids)),
+        background=pad_with_zeros(_take_model_rows(model.background, ids)),
+        document_frequency=pad_with_zeros(_take_model_rows(model.document_frequency, ids)),
+        quality=pad_with_zeros(_take_model_rows(model.quality, ids)),
         topic_similarity=_compute_topic_similarity(pair.a, pair.b),
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
@@ -100,17 +100,21 @@ def _count_occurrences(side: ResolvedSide, phrases: Sequence[str], with_counts: 
     return np.array([count(phrase) for phrase in phrases], dtype=np.int64)
 
 
-def _match_partially(side: ResolvedSide, phrases: Sequence[str], count: Indices) -> Floats:
+def _compute_partial_matches(side: ResolvedSide, phrases: Sequence[str], occurrence_counts: Indices) -> Floats:
     """Return the share of each phrase that a side contains in some form, (P,): 1 where it occurs."""
-    match = np.ones(len(count))
-    lacking = np.flatnonzero(count == 0)
-    match[lacking] = side.text.match_partially([phrases[i] for i in lacking.tolist()])
+    match = np.ones(len(occurrence_counts))
+    lacking = np.flatnonzero(occurrence_counts == 0)
+    match[lacking] = side.text.compute_partial_matches([phrases[i] for i in lacking.tolist()])
     return match
 
 
-def _take_model_rows(values: NDArray[Any], ids: Indices) -> NDArray[Any]:
+def _take_model_rows(values: NDArray[Any], phrase_ids: Indices) -> NDArray[Any]:
     """Return the rows of a model's array for phrase ids (P,); 0 for a phrase that the model does not know."""
-    return np.where(ids >= 0, values[ids], 0) if len(values) else np.zeros(len(ids), dtype=values.dtype)
+    return (
+        np.where(phrase_ids >= 0, values[phrase_ids], 0)
+        if len(values)
+        else np.zeros(len(phrase_ids), dtype=values.dtype)
+    )
 
 
 def _flag_members(phrases: Sequence[str], members: Sequence[str]) -> Flags:
@@ -162,12 +166,14 @@ def _compute_topic_cosines(a: ResolvedSide, b: ResolvedSide, candidates: PairCan
     # mean vectors are stored in half precision: the difference of many must be more than their rounding
     lengths = np.linalg.norm(sums, axis=1)
     known = (ids >= 0) & (others > 0.5) & (lengths > 1e-3 * frequency)
-    return _cosines_with_side(a, sums, lengths, known), _cosines_with_side(b, sums, lengths, known)
+    return _compute_cosines_with_side(a, sums, lengths, known), _compute_cosines_with_side(b, sums, lengths, known)
 
 
-def _cosines_with_side(side: ResolvedSide, vectors: Floats, lengths: Floats, known: Flags) -> Floats:
+def _compute_cosines_with_side(side: ResolvedSide, vectors: Floats, vector_lengths: Floats, is_known: Flags) -> Floats:
     """Return the cosine of a side's topic centroid with vectors (P, D) of these lengths (P,); 0 where not known."""
     centroid, length = side.topic_centroid
     if length <= _MIN_CENTROID_LENGTH:
         return np.zeros(len(vectors))
-    return np.asarray(np.divide(vectors @ centroid, lengths * length, out=np.zeros(len(vectors)), where=known))
+    return np.asarray(
+        np.divide(vectors @ centroid, vector_lengths * length, out=np.zeros(len(vectors)), where=is_known)
+    )

@@ -112,7 +112,7 @@ class ResolvedSide:
         """Its words: whether, how often and how far they contain a phrase."""
         return SideText(self.encoded_text, self.reader.model)
 
-    def edges(self, phrases: Sequence[str]) -> NDArray[np.float64]:
+    def get_edge_weights(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """Return the BM25 of each phrase in each document whose segmentation contains it, else 0.
 
         Shape (phrases, documents), with the statistics of the epoch.
@@ -210,7 +210,7 @@ def _sum_column_salience(columns: DocumentColumns, positions: Positions) -> list
 def _read_column_edges(columns: DocumentColumns, positions: Positions, phrases: Sequence[str]) -> NDArray[np.float64]:
     """Return what ``ResolvedSide.edges`` does, from an engine's columns."""
     stored_rows, weights, sizes = columns.get_edges(positions)
-    known = [(i, row) for i, row in enumerate(map(columns.find_row, phrases)) if row is not None]
+    known = [(i, row) for i, row in enumerate(map(columns.find_phrase_row, phrases)) if row is not None]
     row_by_stored = np.full(int(max([stored_rows.max(initial=0), *[row for _, row in known]])) + 1, -1, dtype=np.int64)
     for i, row in known:
         row_by_stored[row] = i

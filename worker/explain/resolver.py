@@ -12,7 +12,7 @@ from indexer.engines.search_types import Groups
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.explain.query_side import add_every_phrase
 from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
-from worker.explain.side import Side, parse_search
+from worker.explain.side import Side, split_search_words_and_filters
 
 MIN_LAZY_DOCUMENTS = 100
 """From this many documents on they are fetched lazily, as most are read only in part."""
@@ -102,7 +102,7 @@ def _search_documents(
     reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer
 ) -> tuple[AnalysedDocument, ...]:
     _check_text_size(side, limits)
-    words, selection = parse_search(side.words)
+    words, selection = split_search_words_and_filters(side.words)
     lemmas = tuple(analyzer.analyse(Document(id=AD_HOC_ID, text=words)).tokens.split()) if words else ()
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)
     if result.total > limits.max_documents:

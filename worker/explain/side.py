@@ -92,7 +92,7 @@ class Side:
         if not words.strip():
             raise BadSide(f"{form} is empty", fix="add some words")
         if form == "search":
-            parse_search(words)  # reject an unreadable date range here, not in a worker
+            split_search_words_and_filters(words)  # reject an unreadable date range here, not in a worker
         return cls(form, words=replace_surrogates(words))
 
 
@@ -108,7 +108,7 @@ class SideInfo:
         return {"kind": self.kind, "ids": list(self.ids), "title": self.title}
 
 
-def parse_search(written: str) -> tuple[str, Selection]:
+def split_search_words_and_filters(search_text: str) -> tuple[str, Selection]:
     """Split a ``search:`` side into free words and filters: ``earthquake source:BBC date:2011-03-11..2011-03-14``.
 
     The words are returned as written (they are lemmatised with the index's language later), the filters as a
@@ -117,7 +117,7 @@ def parse_search(written: str) -> tuple[str, Selection]:
     words: list[str] = []
     facets: dict[str, list[str]] = {}
     start = end = None
-    for match in re.finditer(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))', written):
+    for match in re.finditer(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))', search_text):
         name, quoted, bare = match.groups()
         value = quoted if quoted is not None else bare
         if name is None:

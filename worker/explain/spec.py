@@ -70,18 +70,18 @@ class ComparisonSpec:
     excluded_ids: frozenset[str] = frozenset()
     """Documents left out of the neighbourhood; for evaluation only."""
 
-    def compute_answer_id(self, epoch: str, versions: Mapping[str, str]) -> str:
+    def compute_answer_id(self, epoch: str, versions_by_document_id: Mapping[str, str]) -> str:
         """Return the id of the answer: a hash of the spec, the epoch and the documents' content versions."""
         content = {
             "algorithm": ALGORITHM_VERSION,
             "epoch": epoch,
-            "versions": dict(versions),
+            "versions": dict(versions_by_document_id),
             "index": self.index,
             "a": self.a.to_json(),
             "b": self.b.to_json(),
             "method": self.method,
             "preset": self.preset,
-            "parameters": self.parameters.key_values(),
+            "parameters": self.parameters.get_values_for_id(),
             "options": [self.neighbours, self.cap, self.k, self.with_candidates, self.with_graph, self.is_full_graph],
             "groups": None if self.groups is None else sorted(self.groups),
         }

@@ -100,13 +100,15 @@ class Claim:
     """The number of the next chunk of a job that is done in chunks."""
 
 
-def queue_full_error() -> Overloaded:
+def make_queue_full_error() -> Overloaded:
     return Overloaded("too many jobs are queued", fix="try again later")
 
 
-def caller_limit_error(max_jobs: int) -> Overloaded:
+def make_caller_limit_error(max_jobs: int) -> Overloaded:
     return Overloaded(f"you have more than {max_jobs} jobs queued or running", fix="wait until some are done")
 
 
-def worker_lost_failure(times: int) -> Failure:
-    return Failure(WORKER_LOST, f"the worker was lost {times} times while running this job; it will not be retried")
+def make_worker_lost_failure(lost_count: int) -> Failure:
+    return Failure(
+        WORKER_LOST, f"the worker was lost {lost_count} times while running this job; it will not be retried"
+    )

@@ -17,9 +17,9 @@ from worker.jobs.job import (
     NewJob,
     QueueName,
     StoredAnswer,
-    caller_limit_error,
-    queue_full_error,
-    worker_lost_failure,
+    make_caller_limit_error,
+    make_queue_full_error,
+    make_worker_lost_failure,
 )
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
@@ -77,10 +77,10 @@ class MemoryJobStore(JobStore):
                 if state == "failed" and record.retry_at > now:
                     return False
             if sum(record.job.state in OPEN_STATES for record in self._records.values()) >= self.limits.max_open_jobs:
-                raise queue_full_error()
+                raise make_queue_full_error()
             max_jobs = self.limits.max_jobs_per_caller
             if max_jobs and self._count_open_jobs(new.caller) >= max_jobs:
-                raise caller_limit_error(max_jobs)
+                raise make_caller_limit_error(max_jobs)
             fresh = _Record(Job(new.id, new.kind, "queued", queue=new.queue, access_key=new.access_key), new.payload)
             fresh.token = record.token + 1 if record else 1
             fresh.queued_at = fresh.moved_at = now
@@ -138,7 +138,7 @@ class MemoryJobStore(JobStore):
 
     def renew(self, claim: Claim) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is None or record.is_cancelled:
                 return False
             record.due_at = time.monotonic() + self.limits.lease_seconds
@@ -146,7 +146,7 @@ class MemoryJobStore(JobStore):
 
     def report_progress(self, claim: Claim, share: float, message: str) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is None or record.is_cancelled:
                 return False
             record.job = replace(record.job, progress=share, message=message)
@@ -155,35 +155,35 @@ class MemoryJobStore(JobStore):
 
     def put_part(self, claim: Claim, name: str, body: bytes) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is not None:
                 record.parts[name] = body
             return record is not None
 
     def finish(self, claim: Claim, answer: StoredAnswer) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is not None:
                 self._store_answer(record, answer)
-        return self._notify(claim, record)
+        return self._notify_if_claimed(claim, record)
 
     def fail(self, claim: Claim, failure: Failure) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is not None:
                 self._close_record(record, "failed", failure)
-        return self._notify(claim, record)
+        return self._notify_if_claimed(claim, record)
 
     def cancel(self, claim: Claim) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is not None:
                 self._close_record(record, "cancelled")
-        return self._notify(claim, record)
+        return self._notify_if_claimed(claim, record)
 
     def requeue(self, claim: Claim, delay: float, next_chunk: int | None = None) -> bool:
         with self._lock:
-            record = self._find_claimed(claim)
+            record = self._find_claimed_record(claim)
             if record is None:
                 return False
             attempts = record.job.attempts if next_chunk is None else 0
@@ -197,7 +197,7 @@ class MemoryJobStore(JobStore):
             record.due_at = record.queued_at + (delay or self.limits.resend_seconds)
             return True
 
-    def reap(self) -> list[tuple[str, QueueName]]:
+    def reap_lost_jobs(self) -> list[tuple[str, QueueName]]:
         to_announce: list[tuple[str, QueueName]] = []
         with self._lock:
             now = time.monotonic()
@@ -211,7 +211,7 @@ class MemoryJobStore(JobStore):
                         continue
                     record.lost_workers += 1
                     if record.lost_workers >= self.limits.max_lost_workers:
-                        self._close_record(record, "failed", worker_lost_failure(record.lost_workers))
+                        self._close_record(record, "failed", make_worker_lost_failure(record.lost_workers))
                         continue
                     record.job, record.queued_at = replace(record.job, state="queued"), now
                 record.resends += 1
@@ -247,11 +247,11 @@ class MemoryJobStore(JobStore):
         records = self._records.values()
         return sum(record.job.state in OPEN_STATES and caller in record.callers for record in records)
 
-    def _find_claimed(self, claim: Claim) -> _Record | None:
+    def _find_claimed_record(self, claim: Claim) -> _Record | None:
         record = self._records.get(claim.id)
         return record if record and record.token == claim.token and record.job.state == "running" else None
 
-    def _notify(self, claim: Claim, record: _Record | None) -> bool:
+    def _notify_if_claimed(self, claim: Claim, record: _Record | None) -> bool:
         """Report the end of a job whose claim was valid (a record was found); return whether it was."""
         if record is not None:
             self._on_change(claim.id)

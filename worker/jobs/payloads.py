@@ -97,9 +97,9 @@ class PageRequest:
     def list_document_ids(self) -> list[str]:
         return [*self.hits, self.document] if self.document is not None else list(self.hits)
 
-    def compute_answer_id(self, epoch: str, versions: Mapping[str, str]) -> str:
+    def compute_answer_id(self, epoch: str, versions_by_document_id: Mapping[str, str]) -> str:
         """Return the id of the answer, which is the id of the job: equal requests make one job."""
-        content = [ALGORITHM_VERSION, self.to_json(), epoch, sorted(versions.items())]
+        content = [ALGORITHM_VERSION, self.to_json(), epoch, sorted(versions_by_document_id.items())]
         return "p" + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:31]
 
     def to_json(self) -> str:
@@ -127,9 +127,9 @@ def read_algorithm_version(payload: str) -> int:
     return int(json.loads(payload).get("algorithm", 0))
 
 
-def make_part_id(page: str, position: int) -> str:
+def make_part_id(page_id: str, hit_position: int) -> str:
     """Return the id of one hit's comparison, under which it can be fetched like any other."""
-    return f"{page}.{position}"
+    return f"{page_id}.{hit_position}"
 
 
 def parse_part_id(id: str) -> tuple[str, int] | None:

@@ -34,11 +34,11 @@ class Reaper:
         if self._thread.ident is not None:  # a worker may be stopped before it was ready
             self._thread.join(timeout=5)
 
-    def reap_once(self) -> int:
+    def reap_and_announce(self) -> int:
         """Run one round if this reaper has the lock; return the number of jobs announced."""
         if not self._store.acquire_lock("reaper", self._owner, self._interval * 3):
             return 0
-        jobs = self._store.reap()
+        jobs = self._store.reap_lost_jobs()
         for id, queue in jobs:
             self._announce(id, queue)
         return len(jobs)
@@ -46,7 +46,7 @@ class Reaper:
     def _run(self) -> None:
         while not self._is_stopped.wait(self._interval):
             try:
-                announced = self.reap_once()
+                announced = self.reap_and_announce()
             except StoreUnavailable as error:
                 log.warning("reaper: %s", error)
             else:

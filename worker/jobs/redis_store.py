@@ -28,9 +28,9 @@ from worker.jobs.job import (
     NewJob,
     QueueName,
     StoredAnswer,
-    caller_limit_error,
-    queue_full_error,
-    worker_lost_failure,
+    make_caller_limit_error,
+    make_queue_full_error,
+    make_worker_lost_failure,
 )
 from worker.jobs.statistics import Durations, JobStatistics
 from worker.jobs.store import JobStore
@@ -62,9 +62,9 @@ class RedisJobStore(JobStore):
             limits.max_open_jobs, limits.max_jobs_per_caller, limits.failure_ttl,
         )  # fmt: skip
         if outcome == -1:
-            raise queue_full_error()
+            raise make_queue_full_error()
         if outcome == -2:
-            raise caller_limit_error(limits.max_jobs_per_caller)
+            raise make_caller_limit_error(limits.max_jobs_per_caller)
         return bool(outcome)
 
     def get(self, id: str) -> Job | None:
@@ -88,7 +88,7 @@ class RedisJobStore(JobStore):
         return self.get(id)
 
     def put_answer(self, new: NewJob, answer: StoredAnswer) -> None:
-        arguments = self._make_answer_arguments(answer)
+        arguments = self._make_answer_script_arguments(answer)
         self._run_script(redis_scripts.PUT_ANSWER, new.id, new.kind, new.queue, new.access_key, *arguments)
 
     def start(self, id: str, owner: str) -> Claim | None:
@@ -102,33 +102,33 @@ class RedisJobStore(JobStore):
         )  # fmt: skip
 
     def renew(self, claim: Claim) -> bool:
-        return self._run_claimed(redis_scripts.RENEW, claim, self.limits.lease_seconds)
+        return self._run_claimed_script(redis_scripts.RENEW, claim, self.limits.lease_seconds)
 
     def report_progress(self, claim: Claim, share: float, message: str) -> bool:
-        return self._run_claimed(redis_scripts.RENEW, claim, self.limits.lease_seconds, share, message)
+        return self._run_claimed_script(redis_scripts.RENEW, claim, self.limits.lease_seconds, share, message)
 
     def put_part(self, claim: Claim, name: str, body: bytes) -> bool:
-        return self._run_claimed(redis_scripts.PUT_PART, claim, name, body, self.limits.answer_ttl)
+        return self._run_claimed_script(redis_scripts.PUT_PART, claim, name, body, self.limits.answer_ttl)
 
     def finish(self, claim: Claim, answer: StoredAnswer) -> bool:
-        return self._run_claimed(redis_scripts.FINISH, claim, *self._make_answer_arguments(answer))
+        return self._run_claimed_script(redis_scripts.FINISH, claim, *self._make_answer_script_arguments(answer))
 
     def fail(self, claim: Claim, failure: Failure) -> bool:
         ttl = 0.0 if failure.retryable else self.limits.failure_ttl
         body = dumps(failure.to_dict())
         tombstone_ttl = self.limits.tombstone_ttl
-        return self._run_claimed(redis_scripts.CLOSE, claim, "failed", body, ttl, tombstone_ttl, failure.code)
+        return self._run_claimed_script(redis_scripts.CLOSE, claim, "failed", body, ttl, tombstone_ttl, failure.code)
 
     def cancel(self, claim: Claim) -> bool:
-        return self._run_claimed(redis_scripts.CLOSE, claim, "cancelled", "", 0, self.limits.tombstone_ttl)
+        return self._run_claimed_script(redis_scripts.CLOSE, claim, "cancelled", "", 0, self.limits.tombstone_ttl)
 
     def requeue(self, claim: Claim, delay: float, next_chunk: int | None = None) -> bool:
         wait = delay or self.limits.resend_seconds
-        return self._run_claimed(redis_scripts.REQUEUE, claim, wait, "" if next_chunk is None else next_chunk)
+        return self._run_claimed_script(redis_scripts.REQUEUE, claim, wait, "" if next_chunk is None else next_chunk)
 
-    def reap(self) -> list[tuple[str, QueueName]]:
+    def reap_lost_jobs(self) -> list[tuple[str, QueueName]]:
         limits = self.limits
-        failure = dumps(worker_lost_failure(limits.max_lost_workers).to_dict())
+        failure = dumps(make_worker_lost_failure(limits.max_lost_workers).to_dict())
         reply = self._run_script(
             redis_scripts.REAP, "", limits.max_lost_workers, limits.resend_seconds, limits.tombstone_ttl,
             limits.failure_ttl, failure, _MAX_REAPED, WORKER_LOST,
@@ -168,21 +168,21 @@ class RedisJobStore(JobStore):
     def ping(self) -> None:
         call_redis(lambda: probe_write(self.client, self.prefix))
 
-    def _run_claimed(self, text: str, claim: Claim, *arguments: str | bytes | int | float) -> bool:
+    def _run_claimed_script(self, script_text: str, claim: Claim, *arguments: str | bytes | int | float) -> bool:
         """Run a script that first checks the claim; return whether it was valid."""
-        return bool(self._run_script(text, claim.id, claim.token, *arguments) == 1)
+        return bool(self._run_script(script_text, claim.id, claim.token, *arguments) == 1)
 
-    def _run_script(self, text: str, *arguments: str | bytes | int | float) -> Any:
-        script = self._scripts.get(text)
+    def _run_script(self, script_text: str, *arguments: str | bytes | int | float) -> Any:
+        script = self._scripts.get(script_text)
         if script is None:
-            script = self._scripts[text] = self.client.register_script(text)
+            script = self._scripts[script_text] = self.client.register_script(script_text)
         encoded = [a.encode("utf-8", "surrogatepass") if isinstance(a, str) else a for a in arguments]
         return call_redis(lambda: script(keys=[self.prefix], args=encoded))
 
     def _make_key(self, kind: str, id: str) -> bytes:
         return f"{self.prefix}{kind}:{id}".encode("utf-8", "surrogatepass")
 
-    def _make_answer_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int]:
+    def _make_answer_script_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int]:
         """Return what the scripts that store an answer take: body, acls, seconds to keep them, limit in bytes."""
         acls = dumps([answer.index, {id: list(acl) for id, acl in answer.acls.items()}])
         limits = self.limits

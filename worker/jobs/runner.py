@@ -93,7 +93,7 @@ def make_owner_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
 
 
-def run_job(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) -> bool:
+def run_job_chunk(store: JobStore, id: str, handlers: Mapping[JobKind, JobHandler]) -> bool:
     """Run the job if it is queued; return whether it has more chunks and must be announced again.
 
     ``handlers``: kind of job -> its handler. Errors of the handler become the job's failure.

@@ -102,7 +102,7 @@ class JobStore(ABC):
     # For the reaper and for monitoring
 
     @abstractmethod
-    def reap(self) -> list[tuple[str, QueueName]]:
+    def reap_lost_jobs(self) -> list[tuple[str, QueueName]]:
         """Queue the jobs of lost workers again, or fail those that lost too many; return the jobs to announce."""
 
     @abstractmethod

@@ -58,7 +58,7 @@ class SideFeatures:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_salient", np.asarray(self.is_salient, dtype=bool))
-        _normalise_arrays(self, self.is_salient.size)
+        _fill_and_check_arrays(self, self.is_salient.size)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,7 +94,7 @@ class PairProblem:
         for side in (self.a, self.b):
             if side.is_salient.shape != (size,):
                 raise ValueError(f"is_salient has shape {side.is_salient.shape}, there are {size} phrases")
-        _normalise_arrays(self, size)
+        _fill_and_check_arrays(self, size)
         if self.graph is not None and self.graph.phrase_count != size:
             raise ValueError(f"a graph of {self.graph.phrase_count} phrases for {size} candidates")
 
@@ -109,14 +109,14 @@ class PairProblem:
         return self.a.is_salient | self.b.is_salient
 
 
-def _normalise_arrays(features: SideFeatures | PairProblem, size: int) -> None:
+def _fill_and_check_arrays(features: SideFeatures | PairProblem, phrase_count: int) -> None:
     """Fill in the arrays that were left out, turn NaN into 0, and raise ValueError for a wrong shape or number.
 
     All arrays of a type are checked in one stack: one by one, the checks took as long as the solve.
     """
     amounts, cosines, counts = _ARRAY_NAMES[type(features)]
-    floats = _stack_arrays(features, amounts + cosines, np.zeros((len(amounts + cosines), size)))
-    integers = _stack_arrays(features, counts, np.zeros((len(counts), size), dtype=np.int64))
+    floats = _stack_arrays(features, amounts + cosines, np.zeros((len(amounts + cosines), phrase_count)))
+    integers = _stack_arrays(features, counts, np.zeros((len(counts), phrase_count), dtype=np.int64))
     np.copyto(floats, 0.0, where=np.isnan(floats))
     for names, values in ((amounts, floats[: len(amounts)]), (counts, integers)):
         if values.size and not (values.min() >= 0 and values.max() < np.inf):
@@ -136,7 +136,7 @@ def _stack_arrays(features: SideFeatures | PairProblem, names: Sequence[str], ou
     return out
 
 
-def _find_array_names(owner: type[Any]) -> tuple[list[str], list[str], list[str]]:
+def _list_amount_cosine_count_fields(owner: type[Any]) -> tuple[list[str], list[str], list[str]]:
     """Return the names of the fields that are arrays of amounts, cosines and counts."""
     amounts, cosines, counts = (
         [f.name for f in fields(owner) if f.default_factory is factory]
@@ -145,7 +145,7 @@ def _find_array_names(owner: type[Any]) -> tuple[list[str], list[str], list[str]
     return amounts, cosines, counts
 
 
-_ARRAY_NAMES = {owner: _find_array_names(owner) for owner in (SideFeatures, PairProblem)}
+_ARRAY_NAMES = {owner: _list_amount_cosine_count_fields(owner) for owner in (SideFeatures, PairProblem)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from worker.methods.base import Method, MethodResult, PairProblem
 from worker.methods.log_evidence import sort_by_evidence
-from worker.methods.relevance import PairSelection, PreparedPair, prepare_pair
+from worker.methods.relevance import PairSelection, PreparedPair, prepare_and_calibrate_pair
 from worker.solver.calibration import compute_log_margin
 from worker.solver.paper_common import CommonMeasure, solve_common
 from worker.solver.paper_distinct import DistinctMeasure, solve_distinct
@@ -21,7 +21,7 @@ class CDA(Method):
     title: ClassVar[str] = "graph (cda)"
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
-        prepared = prepare_pair(problem, self.name)
+        prepared = prepare_and_calibrate_pair(problem, self.name)
         if problem.parameters.threshold == "log":
             return sort_by_evidence(problem, prepared)
         return sort_by_means(problem, prepared)

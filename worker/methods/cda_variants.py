@@ -13,7 +13,7 @@ import numpy as np
 from worker.methods.base import Method, MethodResult, PairProblem
 from worker.methods.cda import sort_by_means
 from worker.methods.method_results import divide_by_mean
-from worker.methods.relevance import prepare_pair, select_by_means
+from worker.methods.relevance import prepare_and_calibrate_pair, select_by_means
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CDAAlterMea(Method):
     title: ClassVar[str] = "other measure"
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
-        prepared = prepare_pair(problem, self.name)
+        prepared = prepare_and_calibrate_pair(problem, self.name)
         return sort_by_means(problem, prepared, common_measure="sum", distinct_measure="difference")
 
 
@@ -57,7 +57,7 @@ class CDATwoStep(Method):
     title: ClassVar[str] = "two steps"
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
-        calibration = prepare_pair(problem, self.name).calibration
+        calibration = prepare_and_calibrate_pair(problem, self.name).calibration
         f, iterations = calibration.relevance.f, int(calibration.relevance.iterations[0])
         selection = select_by_means(problem, f)
         return selection.to_result(problem, calibration.divide_by_mean(f), iterations=iterations, rounds=1)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.method_results import sort_rest_as_distinct
+from worker.methods.method_results import build_result_with_rest_distinct
 
 
 @dataclass(frozen=True)
@@ -22,4 +22,4 @@ class Containment(Method):
         salience_a, salience_b = problem.a.salience, problem.b.salience
         common = problem.is_shared & problem.is_candidate
         margin = np.where(common, 1.0, -1.0)
-        return sort_rest_as_distinct(problem, common, salience_a + salience_b, salience_a, salience_b, margin)
+        return build_result_with_rest_distinct(problem, common, salience_a + salience_b, salience_a, salience_b, margin)

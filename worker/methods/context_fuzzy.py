@@ -9,8 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.lemma_vectors import LemmaText, build_idf, compute_tf_idf, cosine_similarity, read_neighbour_texts
-from worker.methods.method_results import sort_rest_as_distinct
+from worker.methods.lemma_vectors import (
+    LemmaText,
+    compute_tf_idf,
+    cosine_similarity,
+    make_idf_function,
+    read_neighbour_texts,
+)
+from worker.methods.method_results import build_result_with_rest_distinct
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class ContextFuzzy(Method):
     threshold: float = 0.15
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
-        idf, texts = build_idf(problem), read_neighbour_texts(problem)
+        idf, texts = make_idf_function(problem), read_neighbour_texts(problem)
         a, b = compute_tf_idf(problem.a.tokens, idf), compute_tf_idf(problem.b.tokens, idf)
         contexts = [
             compute_tf_idf(collect_context_words(phrase, texts, self.window // 2), idf) for phrase in problem.phrases
@@ -37,7 +43,7 @@ class ContextFuzzy(Method):
         near_b = np.array([cosine_similarity(context, b) for context in contexts])
         smaller = np.minimum(near_a, near_b)
         common = (smaller > self.threshold) & problem.is_candidate
-        return sort_rest_as_distinct(problem, common, smaller, near_a, near_b, smaller - self.threshold)
+        return build_result_with_rest_distinct(problem, common, smaller, near_a, near_b, smaller - self.threshold)
 
 
 def collect_context_words(phrase: str, texts: Sequence[LemmaText], distance: int) -> list[str]:

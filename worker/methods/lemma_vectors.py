@@ -11,7 +11,7 @@ from worker.methods.base import PairProblem
 Vector = Mapping[str, float]
 
 
-def split_members(phrase: str) -> list[list[str]]:
+def split_into_member_words(phrase: str) -> list[list[str]]:
     """Return the words of each member of a phrase: two members of a phrase pair ``x@@y``, else one."""
     return [part.split() for part in phrase.split("@@")]
 
@@ -28,7 +28,7 @@ class LemmaText:
 
     def find_spans(self, phrase: str) -> list[tuple[int, int]]:
         """Return the occurrences as (start, end); of a phrase pair those of both members, if both occur."""
-        spans = [self._find_sequence(words) for words in split_members(phrase)]
+        spans = [self._find_sequence(words) for words in split_into_member_words(phrase)]
         return [span for own in spans for span in own] if all(spans) else []
 
     def _find_sequence(self, words: Sequence[str]) -> list[tuple[int, int]]:
@@ -43,7 +43,7 @@ def read_neighbour_texts(problem: PairProblem) -> list[LemmaText]:
     return [LemmaText(tokens) for tokens in (problem.neighbour_texts or (problem.a.tokens, problem.b.tokens))]
 
 
-def build_idf(problem: PairProblem) -> Callable[[str], float]:
+def make_idf_function(problem: PairProblem) -> Callable[[str], float]:
     """Return the function ``ln(N / df)`` of a word, never below 0; an unknown word counts as one of one document."""
     total = max(problem.corpus_size, 1)
     return lambda word: max(math.log(total / max(problem.word_document_frequency(word), 1)), 0.0)

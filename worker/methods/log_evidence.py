@@ -45,7 +45,7 @@ SHARED_MARGIN = 4.0
 
 def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
     """Sort as common the phrases of both texts and those from the cut on; the rest is distinct of its side."""
-    measured = measure_evidence(problem, prepared)
+    measured = measure_relevance_and_margins(problem, prepared)
     common = (measured.margin >= 0) & problem.is_candidate
     implied = common & ~problem.is_shared
     weights, odds = problem.parameters.reader_odds, ReaderOdds(problem)
@@ -57,19 +57,19 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
         distinct_odds = _penalise_repeated_words(problem, distinct, distinct_odds)
         return _rank_by_odds(problem, distinct, distinct_odds, weights.distinct_informative, weights.distinct_filler)
 
-    common_odds = _penalise_repeated_words(problem, common, odds.rate_common(implied, measured.margin))
-    common_odds = _move_between_thresholds(common_odds, implied, weights)
+    common_odds = _penalise_repeated_words(problem, common, odds.compute_common_odds(implied, measured.margin))
+    common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
     return replace(
         measured,
         common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
-        distinct_a=rank_distinct(problem.a.is_salient, odds.rate_distinct_a()),
-        distinct_b=rank_distinct(problem.b.is_salient, odds.rate_distinct_b()),
+        distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
+        distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),
     )
 
 
-def measure_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
+def measure_relevance_and_margins(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
     """Return relevance and margins of all candidates, with empty lists."""
-    f, iterations, rounds = _solve_relevance(problem, prepared)
+    f, iterations, rounds = _solve_relevance_and_count_steps(problem, prepared)
     relevance = prepared.calibration.divide_by_mean(f)
     is_exact = prepared.graph.is_dense and not problem.parameters.delta
     return MethodResult(
@@ -87,12 +87,12 @@ def measure_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
     )
 
 
-def compute_margins(problem: PairProblem, f: Floats) -> Floats:
-    """Return how far above (>= 0) or below the cut each phrase is, (P,); ``f`` (P, 2) is relevance to a and b."""
+def compute_margins(problem: PairProblem, relevance: Floats) -> Floats:
+    """Return how far above (>= 0) or below the cut each phrase is, (P,); ``relevance`` (P, 2) is that to a and b."""
     a, b = problem.a, problem.b
-    for_b = _sum_evidence(problem, holder=a, lacking=b, relevance=f[:, 1])
-    for_a = _sum_evidence(problem, holder=b, lacking=a, relevance=f[:, 0])
-    cut = problem.parameters.cut_for_corpus(problem.corpus_size)
+    for_b = _sum_evidence(problem, holder=a, lacking=b, relevance=relevance[:, 1])
+    for_a = _sum_evidence(problem, holder=b, lacking=a, relevance=relevance[:, 0])
+    cut = problem.parameters.compute_cut_for_corpus(problem.corpus_size)
     either = np.where(b.is_salient, for_a, for_b)
     margin = np.where(a.is_salient & b.is_salient, np.maximum(for_b, for_a), either) - cut
     # a phrase of no neighbour can be implied by other words for it only; its evidence ranks it all the same
@@ -148,7 +148,7 @@ def _is_part_of_implied(problem: PairProblem, implied: Flags) -> Flags:
     return np.array([any(f" {phrase} " in text for text in containers) for phrase in problem.phrases], dtype=bool)
 
 
-def _move_between_thresholds(odds: Floats, implied: Flags, weights: ReaderOddsWeights) -> Floats:
+def _move_implied_between_thresholds(odds: Floats, implied: Flags, weights: ReaderOddsWeights) -> Floats:
     """Map the odds of implied phrases, from the filler threshold on, into the interval between the two thresholds.
 
     Readers doubt them more than their evidence suggests. So they come after the phrases in both texts and only fill
@@ -170,7 +170,7 @@ def _penalise_repeated_words(problem: PairProblem, chosen: Flags, odds: Floats) 
     return odds - problem.parameters.reader_odds.repeated_word_penalty * repeats
 
 
-def _solve_relevance(problem: PairProblem, prepared: PreparedPair) -> tuple[Floats, int, int]:
+def _solve_relevance_and_count_steps(problem: PairProblem, prepared: PreparedPair) -> tuple[Floats, int, int]:
     """Return relevance (P, 2), inner steps and outer rounds: of lambda = 0, or else of the joint problem."""
     calibration = prepared.calibration
     if problem.parameters.lambda_ == 0:
@@ -181,12 +181,14 @@ def _solve_relevance(problem: PairProblem, prepared: PreparedPair) -> tuple[Floa
     return solution.f, int(solution.inner_steps[0]), int(solution.outer_rounds[0])
 
 
-def _rank_by_odds(problem: PairProblem, chosen: Flags, odds: Floats, informative: float, filler: float) -> RankedList:
+def _rank_by_odds(
+    problem: PairProblem, chosen: Flags, odds: Floats, min_informative_odds: float, min_filler_odds: float
+) -> RankedList:
     """Rank the chosen phrases by odds and count those from the thresholds of informative phrases and fillers on."""
     ranking = rank_phrases(problem.phrases, chosen, odds)
     return RankedList(
         ranking.indices,
         odds_to_probability(ranking.scores),
-        informative=int((ranking.scores >= informative).sum()),
-        fillers=int((ranking.scores >= filler).sum()),
+        informative=int((ranking.scores >= min_informative_odds).sum()),
+        fillers=int((ranking.scores >= min_filler_odds).sum()),
     )

@@ -26,14 +26,14 @@ def round_score(value: float) -> float:
     return float(f"{value:.{SCORE_DIGITS - 1}e}")
 
 
-def divide_by_mean(relevance: Floats, members: Flags) -> Floats:
+def divide_by_mean(relevance: Floats, is_member: Flags) -> Floats:
     """Return relevance (P,) divided by its mean over the flagged members (P,); 0 where that mean is 0."""
-    mean = float(relevance[members].mean()) if members.any() else 0.0
+    mean = float(relevance[is_member].mean()) if is_member.any() else 0.0
     return relevance / mean if mean > 0 else np.zeros_like(relevance)
 
 
-def split_remaining_phrases(
-    problem: PairProblem, common: Flags, score_a: Floats, score_b: Floats
+def flag_remaining_by_side(
+    problem: PairProblem, is_common: Flags, score_a: Floats, score_b: Floats
 ) -> tuple[Flags, Flags]:
     """Return which phrases (P,) are distinct of a and of b if every salient phrase that is not common is.
 
@@ -43,21 +43,21 @@ def split_remaining_phrases(
     both = in_a & in_b
     tie = np.abs(score_a - score_b) <= 1e-12 * np.maximum(np.abs(score_a), np.abs(score_b))
     more_a, more_b = (score_a > score_b) & ~tie, (score_b > score_a) & ~tie
-    return np.asarray(in_a & ~common & (~both | more_a)), np.asarray(in_b & ~common & (~both | more_b))
+    return np.asarray(in_a & ~is_common & (~both | more_a)), np.asarray(in_b & ~is_common & (~both | more_b))
 
 
-def sort_rest_as_distinct(
-    problem: PairProblem, common: Flags, score: Floats, score_a: Floats, score_b: Floats, margin: Floats
+def build_result_with_rest_distinct(
+    problem: PairProblem, is_common: Flags, common_score: Floats, score_a: Floats, score_b: Floats, margin: Floats
 ) -> MethodResult:
     """Build a result in which every salient phrase that is not common is distinct of its side.
 
-    ``score`` ranks the common phrases, ``score_a`` and ``score_b`` those of the sides, which are
+    ``common_score`` ranks the common phrases, ``score_a`` and ``score_b`` those of the sides, which are
     also the relevance. All arrays have shape (P,).
     """
-    distinct_a, distinct_b = split_remaining_phrases(problem, common, score_a, score_b)
+    distinct_a, distinct_b = flag_remaining_by_side(problem, is_common, score_a, score_b)
     return MethodResult(
         phrases=problem.phrases,
-        common=rank_phrases(problem.phrases, common & problem.is_candidate, score),
+        common=rank_phrases(problem.phrases, is_common & problem.is_candidate, common_score),
         distinct_a=rank_phrases(problem.phrases, distinct_a, score_a),
         distinct_b=rank_phrases(problem.phrases, distinct_b, score_b),
         relevance_a=divide_by_mean(score_a, problem.a.is_salient),
@@ -66,7 +66,7 @@ def sort_rest_as_distinct(
     )
 
 
-def intersect_choices(
+def build_intersection_result(
     phrases: Sequence[str], top_a: Indices, top_b: Indices, score_a: Floats, score_b: Floats
 ) -> MethodResult:
     """Apply the intersection model: phrases chosen by both sides are common, the rest of each choice is distinct.
@@ -89,6 +89,6 @@ def intersect_choices(
     )
 
 
-def select_top(phrases: Sequence[str], scores: Floats, among: Flags, count: int) -> Indices:
+def select_top_indices(phrases: Sequence[str], scores: Floats, is_allowed: Flags, count: int) -> Indices:
     """Return the indices of the first ``count`` flagged phrases with a positive score, ties by phrase."""
-    return rank_phrases(phrases, among & (scores > 0), scores).indices[:count]
+    return rank_phrases(phrases, is_allowed & (scores > 0), scores).indices[:count]

@@ -30,7 +30,7 @@ class PatentCom(Method):
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
         a, b, shared = problem.a, problem.b, problem.is_shared
-        signed = compute_chi_square(problem)
+        signed = compute_signed_chi_square(problem)
         discriminates = np.abs(signed) > self.significance
         common = shared & problem.is_candidate & ~discriminates
         count_a, count_b = a.count.astype(np.float64), b.count.astype(np.float64)
@@ -46,7 +46,7 @@ class PatentCom(Method):
         )
 
 
-def compute_chi_square(problem: PairProblem) -> Floats:
+def compute_signed_chi_square(problem: PairProblem) -> Floats:
     """Return the statistic of each phrase (P,), positive where it leans to a, negative where to b."""
     n_a, n_b = problem.a.count.astype(np.float64), problem.b.count.astype(np.float64)
     rest_a = np.maximum(len(problem.a.tokens) - n_a, 1.0)

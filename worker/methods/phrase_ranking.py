@@ -46,63 +46,67 @@ class ReaderOdds:
         # the weight and the occurrences of a phrase pair are those of its members together
         members = np.array([1 + (PAIR_SEPARATOR in phrase) for phrase in problem.phrases])
         max_idf = float(idf([1], max(problem.corpus_size, 2))[0])
-        self._a = _rate_side(problem.a, weights, members, max_idf)
-        self._b = _rate_side(problem.b, weights, members, max_idf)
+        self._a = _compute_side_odds(problem.a, weights, members, max_idf)
+        self._b = _compute_side_odds(problem.b, weights, members, max_idf)
         share = np.minimum((problem.document_frequency + 1) / (problem.corpus_size + weights.extra_documents), 1.0)
-        log_quality = _log_from(problem.quality, weights.min_quality)
+        log_quality = _log_at_least(problem.quality, weights.min_quality)
         self._anywhere = weights.log_quality * log_quality - weights.log_rarity * np.log(share)
         """From features that do not depend on the texts."""
         self._multi_word = np.array(
             [weights.multi_word * (len(split_phrase_words(phrase)) > 1) for phrase in problem.phrases]
         )
 
-    def rate_common(self, implied: Flags, margin: Floats) -> Floats:
-        """Return the odds in the common list; ``implied`` flags the phrases that one text lacks."""
+    def compute_common_odds(self, is_implied: Flags, margin: Floats) -> Floats:
+        """Return the odds in the common list; ``is_implied`` flags the phrases that one text lacks."""
         a, b, weights = self._problem.a, self._problem.b, self._weights
         lacks_b = b.count == 0
         cosine = np.where(lacks_b, b.topic_cosine, a.topic_cosine)
         match = np.where(lacks_b, self._b.partial_match, self._a.partial_match)
-        log_salience = _log_from(np.maximum(a.salience, b.salience), weights.min_salience)
+        log_salience = _log_at_least(np.maximum(a.salience, b.salience), weights.min_salience)
         implied_odds = (
             weights.implied_intercept + weights.implied_margin * margin + weights.implied_topic_cosine * cosine
             + weights.implied_partial_match * match + weights.log_salience * log_salience
         )  # fmt: skip
         shared_odds = weights.intercept + self._multi_word + (self._a.own + self._b.own) / 2
         apart = weights.dissimilarity * max(weights.min_similarity - self._problem.topic_similarity, 0.0)
-        return np.asarray(self._anywhere + apart + np.where(implied, implied_odds, shared_odds), dtype=np.float64)
+        return np.asarray(self._anywhere + apart + np.where(is_implied, implied_odds, shared_odds), dtype=np.float64)
 
-    def rate_distinct_a(self) -> Floats:
+    def compute_distinct_odds_a(self) -> Floats:
         """Return the odds in the list of phrases distinct of a."""
-        return self._rate_distinct(self._a, self._b)
+        return self._compute_distinct_odds(self._a, self._b)
 
-    def rate_distinct_b(self) -> Floats:
+    def compute_distinct_odds_b(self) -> Floats:
         """Return the odds in the list of phrases distinct of b."""
-        return self._rate_distinct(self._b, self._a)
+        return self._compute_distinct_odds(self._b, self._a)
 
-    def _rate_distinct(self, side: _SideOdds, other: _SideOdds) -> Floats:
+    def _compute_distinct_odds(self, side: _SideOdds, other: _SideOdds) -> Floats:
         own = self._multi_word + side.own + self._weights.other_side_match * other.partial_match
         return np.asarray(self._weights.intercept + self._anywhere + own, dtype=np.float64)
 
 
-def _rate_side(side: SideFeatures, weights: ReaderOddsWeights, members: Indices, max_idf: float) -> _SideOdds:
-    """``members`` is the number of phrases each consists of, (P,); ``max_idf`` the idf of a word of one document."""
+def _compute_side_odds(
+    side: SideFeatures, weights: ReaderOddsWeights, member_counts: Indices, max_idf: float
+) -> _SideOdds:
+    """``member_counts``: number of phrases each consists of, (P,); ``max_idf``: the idf of a word of one document."""
     size = max(len(side.seed.columns), 1)
     # occurrences; of a set, documents (half a one for a part of another phrase), relative to the size of the set
     if size < 2:
-        times = np.maximum(side.count / members, 1.0)
+        times = np.maximum(side.count / member_counts, 1.0)
     else:
         times = np.maximum(side.document_count, 0.5) / size**0.25
-    bm25 = side.bm25 / members / (np.maximum(side.document_count, 1) * max_idf)
-    about = weights.log_salience * _log_from(side.salience, weights.min_salience) + weights.log_count * np.log(times)
+    bm25 = side.bm25 / member_counts / (np.maximum(side.document_count, 1) * max_idf)
+    about = weights.log_salience * _log_at_least(side.salience, weights.min_salience) + weights.log_count * np.log(
+        times
+    )
     own = np.asarray(weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + about, dtype=np.float64)
     return _SideOdds(own, side.partial_match * (len(side.tokens) <= weights.max_text_words and size < 2))
 
 
-def _log_from(values: Floats, minimum: float) -> Floats:
+def _log_at_least(values: Floats, minimum: float) -> Floats:
     """Return the logarithm of values, lower ones counting as the minimum."""
     return np.asarray(np.log(np.maximum(values, minimum)), dtype=np.float64)
 
 
-def odds_to_probability(odds: Floats) -> Floats:
+def odds_to_probability(log_odds: Floats) -> Floats:
     """Return probabilities in (0, 1) from log odds."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -50, 50))), dtype=np.float64)
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -50, 50))), dtype=np.float64)

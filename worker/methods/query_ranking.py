@@ -16,17 +16,17 @@ from worker.methods.method_results import rank_phrases
 from worker.solver.parameters import Parameters
 
 
-def adjust_for_query(parameters: Parameters) -> Parameters:
+def halve_cut_for_query(parameters: Parameters) -> Parameters:
     """Halve the cut in the log domain: a query has few words, so the evidence for every phrase is thinner."""
     return replace(parameters, cut=parameters.cut / 2) if parameters.threshold == "log" else parameters
 
 
-def rank_for_query(problem: PairProblem, measured: MethodResult, query: Literal["a", "b"]) -> MethodResult:
-    """Rank the candidates by relevance to the side ``query``, given relevance and margins of all of them.
+def rank_for_query(problem: PairProblem, measured: MethodResult, query_side: Literal["a", "b"]) -> MethodResult:
+    """Rank the candidates by relevance to the side ``query_side``, given relevance and margins of all of them.
 
     A query of words that are no phrases has no relevance to give: then the BM25 of its words alone decides.
     """
-    if query == "b":
+    if query_side == "b":
         asked, hit, relevance = problem.b, problem.a, measured.relevance_b
     else:
         asked, hit, relevance = problem.a, problem.b, measured.relevance_a
@@ -41,7 +41,7 @@ def rank_for_query(problem: PairProblem, measured: MethodResult, query: Literal[
     return replace(
         measured,
         common=rank_phrases(problem.phrases, common, relevance),
-        distinct_a=distinct_hit if query == "b" else distinct_query,
-        distinct_b=distinct_query if query == "b" else distinct_hit,
+        distinct_a=distinct_hit if query_side == "b" else distinct_query,
+        distinct_b=distinct_query if query_side == "b" else distinct_hit,
         margin=margin,
     )

@@ -26,11 +26,13 @@ class PreparedPair:
     calibration: Calibration
 
 
-def prepare_pair(problem: PairProblem, method: str) -> PreparedPair:
+def prepare_and_calibrate_pair(problem: PairProblem, method_name: str) -> PreparedPair:
     """Build the seeds of a pair and calibrate them; raise BadParameter, naming the method, if there is no graph."""
     graph, p = problem.graph, problem.parameters
     if graph is None:
-        raise BadParameter(f"{method} needs the phrase-document graph", fix="without a graph, use --method containment")
+        raise BadParameter(
+            f"{method_name} needs the phrase-document graph", fix="without a graph, use --method containment"
+        )
     seeds = build_pair_seeds(
         graph, problem.a.seed, problem.b.seed, alpha=p.alpha, delta=p.delta,
         background=problem.background if problem.background.any() else None,
@@ -75,14 +77,14 @@ class PairSelection:
         )
 
 
-def select_by_means(problem: PairProblem, f: Floats) -> PairSelection:
+def select_by_means(problem: PairProblem, relevance: Floats) -> PairSelection:
     """Select under the constraints of Eqs. 8 and 9 on relevance f (P, 2) that is already known."""
     in_a, in_b = problem.a.is_salient[:, np.newaxis], problem.b.is_salient[:, np.newaxis]
     common_problem = CommonProblem(in_a, in_b, 0.0, "product")
-    common = common_problem.select_phrases(f)
+    common = common_problem.flag_selected_phrases(relevance)
     distinct_problem = DistinctProblem(in_a, in_b, common, problem.parameters, "ratio")
-    distinct = distinct_problem.select_phrases(f)
-    scores = common_problem.compute_scores(f)
-    margin = compute_log_margin(scores, common_problem.compute_threshold(f))[:, 0]
-    distinction = distinct_problem.compute_scores(f)[:, 0]
+    distinct = distinct_problem.flag_selected_phrases(relevance)
+    scores = common_problem.compute_scores(relevance)
+    margin = compute_log_margin(scores, common_problem.compute_threshold(relevance))[:, 0]
+    distinction = distinct_problem.compute_scores(relevance)[:, 0]
     return PairSelection(common[:, 0], distinct[:, 0], distinct[:, 1], scores[:, 0], distinction, margin)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.method_results import sort_rest_as_distinct
+from worker.methods.method_results import build_result_with_rest_distinct
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,4 @@ class StringFuzzy(Method):
         score_a, score_b = problem.a.word_bm25, problem.b.word_bm25
         smaller = np.minimum(score_a, score_b)
         common = (smaller > self.threshold) & problem.is_candidate
-        return sort_rest_as_distinct(problem, common, smaller, score_a, score_b, smaller - self.threshold)
+        return build_result_with_rest_distinct(problem, common, smaller, score_a, score_b, smaller - self.threshold)

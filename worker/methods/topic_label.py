@@ -12,7 +12,7 @@ import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem, SideFeatures
 from worker.methods.lemma_vectors import LemmaText, read_neighbour_texts
-from worker.methods.method_results import intersect_choices, select_top
+from worker.methods.method_results import build_intersection_result, select_top_indices
 from worker.solver.subgraph import Flags, Floats, Indices
 
 
@@ -38,30 +38,32 @@ class TopicLabel(Method):
         ]
 
         def choose_labels(side: SideFeatures, scores: Floats) -> Indices:
-            return select_top(problem.phrases, scores, problem.is_candidate & (side.count > 0), self.labels)
+            return select_top_indices(problem.phrases, scores, problem.is_candidate & (side.count > 0), self.labels)
 
-        score_a = score_first_order(problem.a.tokens, texts, holders)
-        score_b = score_first_order(problem.b.tokens, texts, holders)
+        score_a = score_topic_labels(problem.a.tokens, texts, holders)
+        score_b = score_topic_labels(problem.b.tokens, texts, holders)
         top_a, top_b = choose_labels(problem.a, score_a), choose_labels(problem.b, score_b)
-        return intersect_choices(problem.phrases, top_a, top_b, score_a, score_b)
+        return build_intersection_result(problem.phrases, top_a, top_b, score_a, score_b)
 
 
-def score_first_order(tokens: Sequence[str], texts: Sequence[LemmaText], holders: Sequence[Flags]) -> Floats:
-    """Return the scores (P,) of phrases for a text; ``holders`` flags the documents (N,) that contain each phrase."""
+def score_topic_labels(
+    tokens: Sequence[str], texts: Sequence[LemmaText], documents_with_phrase: Sequence[Flags]
+) -> Floats:
+    """Return the scores (P,) of phrases for a text; ``documents_with_phrase`` flags the documents (N,) of each."""
     counts, total = Counter(tokens), max(len(tokens), 1)
     words = sorted(counts)
     share = np.array([counts[word] / total for word in words])
     holds = np.array([[word in text.words for text in texts] for word in words], dtype=bool).reshape(-1, len(texts))
-    return np.array([float(share @ compute_pmi(holds, flags)) for flags in holders])
+    return np.array([float(share @ compute_pmi(holds, flags)) for flags in documents_with_phrase])
 
 
-def compute_pmi(holds: Flags, flags: Flags) -> Floats:
+def compute_pmi(has_word: Flags, has_phrase: Flags) -> Floats:
     """Return ``ln(n(w, p) n / (n(w) n(p)))`` of W words with one phrase, (W,); 0 where they never meet.
 
-    ``holds`` (W, N) flags the documents that hold each word, ``flags`` (N,) those that hold the phrase.
+    ``has_word`` (W, N) flags the documents that hold each word, ``has_phrase`` (N,) those that hold the phrase.
     """
-    together = (holds & flags).sum(axis=1).astype(np.float64)
-    expected = holds.sum(axis=1) * int(flags.sum()) / max(flags.size, 1)
+    together = (has_word & has_phrase).sum(axis=1).astype(np.float64)
+    expected = has_word.sum(axis=1) * int(has_phrase.sum()) / max(has_phrase.size, 1)
     logs: Floats = np.zeros(together.shape)
     met = together > 0
     logs[met] = [math.log(t / e) for t, e in zip(together[met], expected[met], strict=True)]

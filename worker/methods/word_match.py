@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from worker.methods.base import Method, MethodResult, PairProblem
-from worker.methods.lemma_vectors import build_idf, compute_tf_idf
-from worker.methods.method_results import intersect_choices, select_top
+from worker.methods.lemma_vectors import compute_tf_idf, make_idf_function
+from worker.methods.method_results import build_intersection_result, select_top_indices
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class WordMatch(Method):
     """Words chosen for each side (the paper's 20)."""
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
-        idf = build_idf(problem)
+        idf = make_idf_function(problem)
         a, b = compute_tf_idf(problem.a.tokens, idf), compute_tf_idf(problem.b.tokens, idf)
         vocabulary = sorted(a.keys() | b.keys())
         score_a = np.array([a.get(word, 0.0) for word in vocabulary])
         score_b = np.array([b.get(word, 0.0) for word in vocabulary])
         every = np.ones(len(vocabulary), dtype=bool)
-        top_a = select_top(vocabulary, score_a, every, self.words)
-        top_b = select_top(vocabulary, score_b, every, self.words)
-        return intersect_choices(vocabulary, top_a, top_b, score_a, score_b)
+        top_a = select_top_indices(vocabulary, score_a, every, self.words)
+        top_b = select_top_indices(vocabulary, score_b, every, self.words)
+        return build_intersection_result(vocabulary, top_a, top_b, score_a, score_b)

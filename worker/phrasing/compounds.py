@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
-from worker.explain.text.ngram_counts import pad_tokens
+from worker.explain.text.ngram_counts import join_padded_tokens
 
 MAX_COMPOUND_WORDS = 5
 """Longest compound in words; a longer one is a repeated sentence."""
@@ -28,13 +28,13 @@ Neighbours = tuple[str, str]
 """The token before and the token after a mention."""
 
 
-def find_compound(phrase: str, texts: Sequence[str], may_be_part: Callable[[str], bool]) -> str | None:
+def find_compound(phrase: str, padded_texts: Sequence[str], may_be_part: Callable[[str], bool]) -> str | None:
     """Return the lemmas of the compound that the phrase is a part of in every text, or None.
 
-    ``texts``: the texts that contain the phrase, as returned by ``space_tokens``. ``may_be_part``: returns whether a
-    word may be a part of a compound.
+    ``padded_texts``: the texts that contain the phrase, as returned by ``pad_tokens_for_compounds``. ``may_be_part``:
+    returns whether a word may be a part of a compound.
     """
-    mentions = [list(_iter_neighbours(phrase, text)) for text in texts]
+    mentions = [list(_iter_neighbours(phrase, text)) for text in padded_texts]
     total = sum(map(len, mentions))
     if total < _MIN_MENTIONS:
         return None
@@ -46,7 +46,7 @@ def find_compound(phrase: str, texts: Sequence[str], may_be_part: Callable[[str]
         if not before and not after:
             return compound if compound != phrase and _is_repeated(mentions) else None
         compound = f"{compound} {after}" if after else f"{before} {compound}"
-        mentions = [list(_iter_neighbours(compound, text)) for text in texts]
+        mentions = [list(_iter_neighbours(compound, text)) for text in padded_texts]
     return None
 
 
@@ -56,9 +56,9 @@ def _is_repeated(mentions: Sequence[Sequence[Neighbours]]) -> bool:
     return max(map(len, mentions)) >= _MIN_MENTIONS or len(contexts) > 1
 
 
-def space_tokens(tokens: str) -> str:
+def pad_tokens_for_compounds(tokens: str) -> str:
     """Return the tokens of a text as ``find_compound`` reads them: padded, with a line end on either side."""
-    return pad_tokens(("", tokens, ""))
+    return join_padded_tokens(("", tokens, ""))
 
 
 def _iter_neighbours(phrase: str, text: str) -> Iterator[Neighbours]:

@@ -17,7 +17,7 @@ from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
 from worker.phrasing.compounds import find_compound
 from worker.phrasing.display_form import DisplayForms, get_corpus_form
-from worker.phrasing.proper_names import FullForm, ProperNames, count_capitals_key, find_shared_form
+from worker.phrasing.proper_names import FullForm, ProperNames, find_shared_form, make_fewest_capitals_key
 
 _MIN_KNOWN_SHARE = 0.01
 """Share of the documents above which a word's quality is known well enough to judge it."""
@@ -46,7 +46,7 @@ class FullForms:
     def find(self, phrase: str) -> FullForm | None:
         """Return the proper name or compound that the phrase is a part of, or None."""
         if phrase not in self._full_forms:
-            texts = self._find_texts(phrase)
+            texts = self._find_texts_with_phrase(phrase)
             name = find_shared_form([names.expand(phrase) for names in texts])
             self._full_forms[phrase] = name or self._find_compound(phrase, texts)
         return self._full_forms[phrase]
@@ -60,9 +60,9 @@ class FullForms:
         lemmas = find_compound(phrase, list(padded_tokens), self._may_be_part) if texts else None
         if lemmas is None:
             return None
-        return FullForm(min((names.write_lemmas(lemmas) for names in texts), key=count_capitals_key), lemmas)
+        return FullForm(min((names.write_lemmas(lemmas) for names in texts), key=make_fewest_capitals_key), lemmas)
 
-    def _find_texts(self, phrase: str) -> list[ProperNames]:
+    def _find_texts_with_phrase(self, phrase: str) -> list[ProperNames]:
         """Return the texts that contain the phrase; none if one is a set, whose texts may disagree."""
         if PAIR_SEPARATOR in phrase:
             return []

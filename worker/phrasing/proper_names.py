@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from indexer.documents import PAIR_SEPARATOR
-from indexer.text.tokenizer import FIELD_START_MARKS, SEPARATOR_MARKS, Mark, split_words
+from indexer.text.tokenizer import FIELD_START_MARKS, SEPARATOR_MARKS, Mark, split_words_and_separators
 from worker.explain.text.spans import DocumentSpans
-from worker.phrasing.compounds import space_tokens
+from worker.phrasing.compounds import pad_tokens_for_compounds
 
 _MAX_MENTIONS = 3
 """Maximum mentions that are examined, in the text only: titles are often all in capitals."""
@@ -66,9 +66,9 @@ class ProperNames:
         """The tokens for ``find_compound``; a title that the text repeats at its beginning counts once."""
         tokens, title = self._spans.document.tokens, self._spans.document.document.title
         if title and self._text.lstrip().startswith(title):
-            length = len(split_words(title)[0])
+            length = len(split_words_and_separators(title)[0])
             tokens = "".join(tokens.split(None, length)[length:]) if length else tokens
-        return space_tokens(tokens)
+        return pad_tokens_for_compounds(tokens)
 
     def write_lemmas(self, lemmas: str) -> str:
         """Return a sequence of lemmas as the text writes it, or else the title, with as few capitals as possible."""
@@ -76,7 +76,7 @@ class ProperNames:
         title = self._spans.document.document.title
         in_text = [self._read_range((start, end)) for field, start, end in mentions if field == "text"]
         in_title = [title[start:end] for _, start, end in mentions]
-        return min(in_text or in_title, key=count_capitals_key, default=lemmas)
+        return min(in_text or in_title, key=make_fewest_capitals_key, default=lemmas)
 
     def _find_full_form(self, phrase: str) -> FullForm | None:
         if PAIR_SEPARATOR in phrase or self._text.isupper():
@@ -103,18 +103,18 @@ class ProperNames:
             and (self._text[max(0, start - 1) : start] + self._text[end : end + 1]).isspace()
         ):
             return start, end  # the fast way out for most mentions
-        words, separators = split_words(self._text[start:end])
-        name_start, words_before = self._extend_left(start)
-        name_end, words_after = self._extend_right(end, words[-1][0].isupper())
+        words, separators = split_words_and_separators(self._text[start:end])
+        name_start, words_before = self._extend_left_and_count_words(start)
+        name_end, words_after = self._extend_right_and_count_words(end, words[-1][0].isupper())
         if len(words) > 1 and separators[-2].isspace() and not self._text[end : end + 1].isspace():
             name_end, words_after = end, 0  # "policy learning-based" is no more than policy learning
         is_short = words_before + len(words) + words_after <= _MAX_NAME_WORDS
         return (name_start, name_end) if is_short else (start, end)
 
-    def _extend_left(self, start: int) -> tuple[int, int]:
+    def _extend_left_and_count_words(self, start: int) -> tuple[int, int]:
         """Return where the name around a mention starts, and how many words that adds."""
         first = max(0, start - _CONTEXT_CHARACTERS)
-        words, separators = split_words(self._text[first:start])
+        words, separators = split_words_and_separators(self._text[first:start])
         is_capital, name_start, count = self._text[start].isupper(), start, 0
         for n in range(len(words) - 1, 0 if first else -1, -1):  # the first word may have been cut
             if not _is_joined(separators[n + 1], is_capital and _may_be_name_part(words[n])):
@@ -127,13 +127,13 @@ class ProperNames:
                 return name_start + len(words[n]) + len(separators[n + 1]), count - 1
         return name_start, count
 
-    def _extend_right(self, end: int, is_capital: bool) -> tuple[int, int]:
+    def _extend_right_and_count_words(self, end: int, is_capital: bool) -> tuple[int, int]:
         """Return where the name around a mention ends, and how many words that adds.
 
         ``is_capital``: whether the mention's last word is capitalised.
         """
         last = min(len(self._text), end + _CONTEXT_CHARACTERS)
-        words, separators = split_words(self._text[end:last])
+        words, separators = split_words_and_separators(self._text[end:last])
         name_end, count = end, 0
         for n in range(len(words) - (last < len(self._text))):
             if not _is_joined(separators[n], is_capital and _may_be_name_part(words[n])):
@@ -149,7 +149,7 @@ class ProperNames:
         return next((text.removesuffix(ending) for ending in _POSSESSIVE_ENDINGS if text.endswith(ending)), text)
 
 
-def count_capitals_key(text: str) -> tuple[int, str]:
+def make_fewest_capitals_key(text: str) -> tuple[int, str]:
     """Return a sort key that puts the spelling with the fewest capitals first."""
     return sum(map(str.isupper, text)), text
 
@@ -169,4 +169,4 @@ def find_shared_form(forms: Sequence[FullForm | None]) -> FullForm | None:
     known = [form for form in forms if form]
     if len(known) < len(forms) or len({form.lemmas for form in known}) != 1:
         return None
-    return min(known, key=lambda form: count_capitals_key(form.display))
+    return min(known, key=lambda form: make_fewest_capitals_key(form.display))

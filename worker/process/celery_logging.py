@@ -9,7 +9,7 @@ from typing import Any
 from celery.apps import worker as celery_worker_program
 from celery.signals import setup_logging
 
-from indexer.logging_setup import format_line, is_configured
+from indexer.logging_setup import format_as_log_line, is_configured
 
 _STDERR = 2
 
@@ -33,4 +33,4 @@ def _skip_celery_setup(**_: Any) -> None:
 def _write_line(text: str, stream: object = None) -> None:
     """Write a line past the stream, which may be in the middle of a line when the signal arrives."""
     with suppress(OSError):
-        os.write(_STDERR, f"{format_line('celery.worker', text)}\n".encode())
+        os.write(_STDERR, f"{format_as_log_line('celery.worker', text)}\n".encode())

@@ -22,7 +22,7 @@ from worker.jobs.config import WorkConfig, load_work_config
 from worker.jobs.job import QUEUES, QueueName, StoredAnswer
 from worker.jobs.reaper import Reaper
 from worker.jobs.redis_store import RedisJobStore
-from worker.jobs.runner import Continue, JobContext, JobHandler, SoftTimeLimitReached, make_owner_name, run_job
+from worker.jobs.runner import Continue, JobContext, JobHandler, SoftTimeLimitReached, make_owner_name, run_job_chunk
 from worker.process.celery_logging import use_application_logging
 from worker.redis_connection import connect, wait_for_redis
 from worker.service.container import ServiceContainer
@@ -58,7 +58,7 @@ def make_worker_app(config: WorkConfig) -> Celery:
     def run(id: str) -> None:
         container = get_container()
         handlers = {kind: _translate_time_limit(handler) for kind, handler in make_job_handlers(container).items()}
-        if run_job(container.store, id, handlers):
+        if run_job_chunk(container.store, id, handlers):
             announce_job(app, id, "bulk")
         durations = container.engine_durations.drain()
         if durations.counts:

@@ -20,7 +20,7 @@ from worker.jobs.job import QueueName
 from worker.jobs.memory_store import MemoryJobStore
 from worker.jobs.reaper import Reaper
 from worker.jobs.redis_store import RedisJobStore
-from worker.jobs.runner import run_job
+from worker.jobs.runner import run_job_chunk
 from worker.jobs.statistics import DurationRecorder
 from worker.jobs.store import JobStore
 from worker.redis_connection import connect
@@ -129,7 +129,7 @@ class ServiceContainer:
     def run_inline(self, id: str) -> None:
         """Run a job in this thread, all its chunks one after the other."""
         try:
-            while run_job(self.store, id, make_job_handlers(self)):
+            while run_job_chunk(self.store, id, make_job_handlers(self)):
                 pass
         except Exception:  # the result of a pool thread is never read
             log.exception("job %s failed", id)

@@ -24,7 +24,7 @@ from worker.json_bytes import dumps, loads
 from worker.service.container import ServiceContainer
 from worker.service.feedback import record_feedback
 from worker.service.ingest import make_ingest_job
-from worker.service.job_handlers import find_named_documents
+from worker.service.job_handlers import find_named_document_ids
 
 _MAX_RESUBMISSIONS = 3
 """How often a request is submitted again because its stored answer names documents the caller may not read."""
@@ -126,13 +126,15 @@ class JobGateway:
         versions = self.container.versions.get_readable_versions(index, epoch, ids, groups)
         for side in (request.a, request.b):
             if side.form == "search":
-                versions |= self.container.catalog.select_versions(index, side.words, groups)
+                versions |= self.container.catalog.search_document_versions(index, side.words, groups)
         return spec.compute_answer_id(epoch, versions)
 
     def keep_readable_hits(self, request: PageRequest, caller: Caller) -> PageRequest:
         """Return the request without the hits that do not exist for this caller; unchanged if none of them does."""
         epoch = self.container.versions.get_epoch(request.index)
-        versions = self.container.versions.get(request.index, epoch, request.hits, fresh=caller.groups is not None)
+        versions = self.container.versions.get_versions(
+            request.index, epoch, request.hits, fresh=caller.groups is not None
+        )
         hits = tuple(hit for hit in request.hits if hit in versions and caller.may_read(versions[hit].acl))
         return replace(request, hits=hits or request.hits)
 
@@ -164,7 +166,7 @@ class JobGateway:
             return JobView(Job(id, cached.kind, "done", 1.0), cached, "local")
         part = parse_part_id(id)
         if part is not None:
-            return self._get_part(id, *part, caller)
+            return self._get_part_view(id, *part, caller)
         job = self.container.store.get(id)
         if job is None:
             raise _make_unknown_job(id)
@@ -195,25 +197,25 @@ class JobGateway:
         self.get(id, caller)
         return self.container.store.leave(id, caller.key_id)
 
-    def get_page_hits(self, page: str) -> tuple[str, ...]:
+    def get_page_hits(self, page_id: str) -> tuple[str, ...]:
         """Return the hits of a page whose job is open; none once it has ended."""
-        payload = self.container.store.get_payload(page)
+        payload = self.container.store.get_payload(page_id)
         return PageRequest.from_json(payload).hits if payload else ()
 
-    def get_ready_parts(self, page: str, caller: Caller) -> dict[str, bytes]:
+    def get_ready_comparisons(self, page_id: str, caller: Caller) -> dict[str, bytes]:
         """Return the finished comparisons of an open page by hit, without those that name what the caller may not
         read."""
-        parts = self.container.store.get_parts(page)
+        parts = self.container.store.get_parts(page_id)
         if caller.groups is None or not parts:
             return parts
         bodies = {hit: loads(body) for hit, body in parts.items()}
-        named = {hit: find_named_documents(body) for hit, body in bodies.items()}
+        named = {hit: find_named_document_ids(body) for hit, body in bodies.items()}
         versions = self._get_current_versions(next(iter(bodies.values()))["index"], set().union(*named.values()))
         return {hit: body for hit, body in parts.items() if _may_read_documents(caller, named[hit], versions)}
 
-    def _get_part(self, id: str, page: str, position: int, caller: Caller) -> JobView:
+    def _get_part_view(self, id: str, page_id: str, position: int, caller: Caller) -> JobView:
         """Return one hit of a page as a comparison of its own."""
-        view = self.get(page, caller)
+        view = self.get(page_id, caller)
         if view.answer is not None:
             entries = loads(view.answer.stored.body)["explanations"]
             comparison = entries[position]["comparison"] if position < len(entries) else None
@@ -221,8 +223,8 @@ class JobGateway:
                 raise _make_unknown_job(id)
             answer = replace(view.answer.stored, body=dumps(comparison))
             return JobView(Job(id, "comparison", "done", 1.0), self.answers.put(id, "comparison", answer), "hit")
-        hits = self.get_page_hits(page)
-        body = self.get_ready_parts(page, caller).get(hits[position]) if position < len(hits) else None
+        hits = self.get_page_hits(page_id)
+        body = self.get_ready_comparisons(page_id, caller).get(hits[position]) if position < len(hits) else None
         if body is None:
             return JobView(replace(view.job, id=id, kind="comparison"))
         cached = CachedAnswer.from_stored("comparison", StoredAnswer(body))
@@ -234,22 +236,22 @@ class JobGateway:
         """Return an answer from the memory of this process, without any check of the caller's rights."""
         return self.answers.get(id)
 
-    def recall_id(self, caller: Caller, body: bytes) -> str | None:
+    def recall_job_id(self, caller: Caller, body: bytes) -> str | None:
         """Return the id that these very bytes led to a moment ago, if nothing can have changed since."""
         hears_changes = self._subscriber is None or self._subscriber.is_connected
-        return self.known_requests.get(make_groups_key(caller.groups), body) if hears_changes else None
+        return self.known_requests.get_job_id(make_groups_key(caller.groups), body) if hears_changes else None
 
-    def remember_id(self, caller: Caller, body: bytes, index: str, id: str) -> None:
-        self.known_requests.put(make_groups_key(caller.groups), body, index, id)
+    def remember_job_id(self, caller: Caller, body: bytes, index: str, job_id: str) -> None:
+        self.known_requests.put(make_groups_key(caller.groups), body, index, job_id)
 
-    def get_stale(self, caller: Caller, body: bytes) -> JobView | None:
+    def get_stale_answer(self, caller: Caller, body: bytes) -> JobView | None:
         """Return the answer these bytes led to, for use while the store cannot be reached to check it.
 
         None for a caller with limited groups: their rights cannot be checked either.
         """
         if caller.groups is not None:
             return None
-        id = self.known_requests.get(make_groups_key(caller.groups), body, allow_stale=True)
+        id = self.known_requests.get_job_id(make_groups_key(caller.groups), body, allow_stale=True)
         cached = self.answers.get(id) if id else None
         if id is None or cached is None or not caller.may_use_index(cached.stored.index):
             return None
@@ -286,7 +288,7 @@ class JobGateway:
         """Return the ids that these groups may read, from ``load`` or cached while changes are received."""
         if self._subscriber is not None and not self._subscriber.is_connected:
             return load()
-        return self._readable_ids.get(index, epoch, groups, load)
+        return self._readable_ids.get_or_load(index, epoch, groups, load)
 
     def record_feedback(self, answer: Mapping[str, Any], phrases: Sequence[Mapping[str, Any]], caller: Caller) -> int:
         """Store user feedback on phrases of an answer; return the number of entries."""
@@ -329,13 +331,15 @@ class JobGateway:
             return {}
         versions = self.container.versions
         try:
-            return versions.get(index, versions.get_epoch(index), id_list, fresh=True)
+            return versions.get_versions(index, versions.get_epoch(index), id_list, fresh=True)
         except UnknownIndex:
             return {}
 
 
-def _may_read_documents(caller: Caller, ids: Iterable[str], versions: Mapping[str, DocumentVersion]) -> bool:
-    return all(id in versions and caller.may_read(versions[id].acl) for id in ids)
+def _may_read_documents(
+    caller: Caller, ids: Iterable[str], versions_by_document_id: Mapping[str, DocumentVersion]
+) -> bool:
+    return all(id in versions_by_document_id and caller.may_read(versions_by_document_id[id].acl) for id in ids)
 
 
 def _make_unknown_job(id: str) -> UnknownJob:

@@ -30,14 +30,16 @@ def make_ingest_job(container: ServiceContainer, index: str, documents: Sequence
     documents = list({document.id: document for document in documents}.values())
     size = container.config.chunk_size
     chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
-    values = {_chunk_key(id, n): dumps([document.to_dict() for document in chunk]) for n, chunk in enumerate(chunks)}
+    values = {
+        _make_chunk_key(id, n): dumps([document.to_dict() for document in chunk]) for n, chunk in enumerate(chunks)
+    }
     container.key_values.set(values, _CHUNK_TTL_SECONDS)
     content = {"index": index, "pieces": len(chunks), "documents": len(documents), "sequence": sequence}
     payload = dumps(content).decode()
     return NewJob(id, "ingest", payload, caller.key_id, "bulk", make_access_key(index, caller.groups))
 
 
-def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer | Continue:
+def run_ingest_chunk(container: ServiceContainer, context: JobContext) -> StoredAnswer | Continue:
     """Add the next chunk; adding a chunk twice has the effect of adding it once.
 
     Raise Expired when the stored documents are gone.
@@ -47,7 +49,7 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
     claim = context.claim
     payload: Mapping[str, Any] = loads(claim.payload)
     index, chunk_count = payload["index"], payload["pieces"]
-    key = _chunk_key(claim.id, claim.next_chunk)
+    key = _make_chunk_key(claim.id, claim.next_chunk)
     chunk = container.key_values.get([key])[0]
     if chunk is None:
         raise Expired("the documents waited too long and were discarded", fix="send them again")
@@ -72,13 +74,13 @@ def run_ingest(container: ServiceContainer, context: JobContext) -> StoredAnswer
 def _take_sequence(container: ServiceContainer, index: str) -> int:
     """Return a sequence number for a submission that is accepted now."""
     key, take_sequence = f"sequence:{index}", container.key_values.take_sequence
-    term = container.engine.get_term(index)
+    term = container.engine.get_write_term(index)
     sequence = take_sequence(key, term, is_new_term=False) if term else None
     if sequence is None:
-        sequence = take_sequence(key, container.engine.start_term(index), is_new_term=True)
+        sequence = take_sequence(key, container.engine.start_write_term(index), is_new_term=True)
     assert sequence is not None, "a new term has numbers"
     return sequence
 
 
-def _chunk_key(id: str, n: int) -> str:
-    return f"piece:{id}:{n}"
+def _make_chunk_key(job_id: str, chunk_number: int) -> str:
+    return f"piece:{job_id}:{chunk_number}"

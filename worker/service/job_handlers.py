@@ -10,7 +10,7 @@ from worker.jobs.job import JobKind, StoredAnswer
 from worker.jobs.payloads import ComparisonRequest, PageRequest, make_part_id, read_algorithm_version
 from worker.jobs.runner import JobContext, JobHandler, NewerAlgorithm
 from worker.json_bytes import dumps
-from worker.service.ingest import run_ingest
+from worker.service.ingest import run_ingest_chunk
 
 if TYPE_CHECKING:
     from worker.answer.comparison import Comparison
@@ -22,7 +22,7 @@ def make_job_handlers(container: ServiceContainer) -> dict[JobKind, JobHandler]:
     return {
         "comparison": lambda context: run_comparison(container, context),
         "explanation": lambda context: run_explanation(container, context),
-        "ingest": lambda context: run_ingest(container, context),
+        "ingest": lambda context: run_ingest_chunk(container, context),
     }
 
 
@@ -33,7 +33,7 @@ def run_comparison(container: ServiceContainer, context: JobContext) -> StoredAn
     comparison = container.comparer.compare(request.build_spec(), context.report_progress)
     body = comparison.to_dict() | {"id": context.claim.id}
     container.versions.observe_epoch(request.index, body["epoch"])
-    named = find_named_documents(body) | comparison.holders
+    named = find_named_document_ids(body) | comparison.holders
     return StoredAnswer(dumps(body), get_acls(container, request.index, named), request.index)
 
 
@@ -52,7 +52,7 @@ def run_explanation(container: ServiceContainer, context: JobContext) -> StoredA
         context.report_progress(len(bodies) / len(positions), hit)
     for epoch in {body["epoch"] for body in bodies.values()}:
         container.versions.observe_epoch(request.index, epoch)
-    named = holders.union(request.list_document_ids(), *(find_named_documents(body) for body in bodies.values()))
+    named = holders.union(request.list_document_ids(), *(find_named_document_ids(body) for body in bodies.values()))
     entries = [{"hit": hit, "state": "done", "comparison": bodies.get(hit)} for hit in request.hits]
     answer = {"id": page, "state": "done", "progress": 1.0, "explanations": entries}
     return StoredAnswer(dumps(answer), get_acls(container, request.index, named), request.index)
@@ -73,7 +73,7 @@ def _compare_hits(container: ServiceContainer, request: PageRequest) -> Iterator
         yield hit, comparison
 
 
-def find_named_documents(answer: Mapping[str, Any]) -> set[str]:
+def find_named_document_ids(answer: Mapping[str, Any]) -> set[str]:
     """Return the ids of all documents an answer names: sides, evidence, bridges and graph nodes."""
     ids = {id for side in ("a", "b") for id in answer[side]["ids"]}
     for entry in (e for name in ("common", "distinct_a", "distinct_b") for e in answer[name]):
@@ -89,5 +89,5 @@ def get_acls(container: ServiceContainer, index: str, ids: Iterable[str]) -> dic
     """Return the current acl of each document; one that was deleted meanwhile has an empty acl, so that its absence is
     noticed when the answer is read."""
     sorted_ids = sorted(ids)
-    versions = container.versions.get(index, container.versions.get_epoch(index), sorted_ids)
+    versions = container.versions.get_versions(index, container.versions.get_epoch(index), sorted_ids)
     return {id: versions[id].acl if id in versions else () for id in sorted_ids}

@@ -30,7 +30,7 @@ def find_suggestions(
     """
     model = catalog.open_reader(index).model
     prefix = " ".join(typed.lower().split())
-    phrases = [model.phrases[id] for id in _find_continuations(model, prefix)]
+    phrases = [model.phrases[id] for id in _find_phrase_ids_by_prefix(model, prefix)]
     if groups is None:
         counts = [int(model.document_frequency[model.phrase_ids[phrase]]) for phrase in phrases]
     else:
@@ -44,9 +44,9 @@ def find_suggestions(
     return [{"phrase": phrase, "display": form, "documents": documents[phrase]} for phrase, form in forms.items()]
 
 
-def _find_continuations(model: PhraseModel, prefix: str) -> list[int]:
+def _find_phrase_ids_by_prefix(model: PhraseModel, prefix: str) -> list[int]:
     """Return the ids of phrases in which a word begins with the prefix."""
-    starts, phrase_ids = _list_word_starts(_ModelIdentity(model))
+    starts, phrase_ids = _list_suffixes_with_phrase_ids(_ModelIdentity(model))
     first = bisect_left(starts, prefix)
     matches: dict[int, None] = {}
     for row in range(first, min(first + _MAX_CONTINUATIONS, len(starts))):
@@ -70,9 +70,9 @@ class _ModelIdentity:
 
 
 @lru_cache(maxsize=8)
-def _list_word_starts(key: _ModelIdentity) -> tuple[list[str], list[int]]:
+def _list_suffixes_with_phrase_ids(model_identity: _ModelIdentity) -> tuple[list[str], list[int]]:
     """Return every phrase and display form from each of its words on, sorted, and the id of the phrase of each."""
-    model = key.model
+    model = model_identity.model
     rows: set[tuple[str, int]] = set()
     for phrase_id, phrase in enumerate(model.phrases):
         if PAIR_SEPARATOR in phrase:
@@ -97,13 +97,13 @@ def _find_readable_forms(
         for phrase in batch:
             document = documents.get(document_ids.get(phrase, ""))
             form = DisplayForms([DocumentSpans(document)], model, groups).find(phrase) if document is not None else ""
-            if form and _continues_prefix(prefix, phrase, form):
+            if form and _has_word_with_prefix(prefix, phrase, form):
                 forms[phrase] = form
             if len(forms) == size:
                 return forms
     return forms
 
 
-def _continues_prefix(prefix: str, phrase: str, form: str) -> bool:
+def _has_word_with_prefix(prefix: str, phrase: str, form: str) -> bool:
     """Return whether a word of the phrase, or of its spelling, begins with the prefix."""
     return any(f" {words}".find(f" {prefix}") >= 0 for words in (phrase, form.lower()))

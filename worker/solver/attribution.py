@@ -29,32 +29,38 @@ class RelevanceShares:
 
 
 def split_phrase_relevance(
-    graph: Subgraph, f: Floats, g: Floats, phrase: int, *, holders: ArrayLike, targets: ArrayLike
+    graph: Subgraph,
+    phrase_relevance: Floats,
+    document_relevance: Floats,
+    phrase: int,
+    *,
+    holders: ArrayLike,
+    targets: ArrayLike,
 ) -> RelevanceShares:
-    """Split ``f[phrase]``, with f (P,) and g (N,) relevance to the side made of the documents ``targets``.
+    """Split ``phrase_relevance[phrase]``; both relevances, (P,) and (N,), are to the side of the documents ``targets``.
 
     ``holders`` are the documents of the other side. A document in both counts as a target. Where
     the phrase has no relevance, all of it is ``rest``.
     """
-    if f[phrase] <= 0:
+    if phrase_relevance[phrase] <= 0:
         return RelevanceShares(0.0, 0.0, np.zeros(graph.document_count), 1.0)
-    parts = graph.phrase_row(phrase) * g / f[phrase]
-    direct = _remove_documents(parts, targets)
-    own = _remove_documents(parts, holders)
+    parts = graph.get_phrase_row(phrase) * document_relevance / phrase_relevance[phrase]
+    direct = _zero_and_sum_documents(parts, targets)
+    own = _zero_and_sum_documents(parts, holders)
     return RelevanceShares(own, direct, parts, 1.0 - own - direct - float(parts.sum()))
 
 
 def split_document_relevance(
-    graph: Subgraph, f: Floats, g: Floats, document: int, alpha: float
+    graph: Subgraph, phrase_relevance: Floats, document_relevance: Floats, document: int, alpha: float
 ) -> tuple[Floats, float]:
-    """Split ``g[document]`` into the share of each phrase, shape (P,), and the share that no phrase brings."""
-    if g[document] <= 0:
+    """Split ``document_relevance[document]`` into the share of each phrase, (P,), and that which no phrase brings."""
+    if document_relevance[document] <= 0:
         return np.zeros(graph.phrase_count), 1.0
-    parts = graph.document_column(document) * f / ((1 + alpha) * g[document])
+    parts = graph.get_document_column(document) * phrase_relevance / ((1 + alpha) * document_relevance[document])
     return parts, 1.0 - float(parts.sum())
 
 
-def _remove_documents(parts: Floats, documents: ArrayLike) -> float:
+def _zero_and_sum_documents(parts: Floats, documents: ArrayLike) -> float:
     """Set the parts of the documents to 0 and return their sum."""
     chosen = np.sort(np.asarray(documents, dtype=np.int64))  # the sum must not depend on the order they are passed in
     amount = float(parts[chosen].sum())

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.solver.paper_common import mean_over_members
+from worker.solver.paper_common import compute_column_means
 from worker.solver.parameters import Parameters
 from worker.solver.propagation import Relevance, propagate_exactly, propagate_iteratively
 from worker.solver.seeds import Seeds
@@ -39,20 +39,22 @@ class Calibration:
     unscaled_relevance: Relevance
     """The solution with lambda = 0, before scaling."""
 
-    def divide_by_mean(self, f: Floats) -> Floats:
+    def divide_by_mean(self, relevance: Floats) -> Floats:
         """Return calibrated relevance f (P, 2K) in units of an average salient phrase of its side."""
         unit = self.means * self.factors
-        return np.divide(f, unit, out=np.zeros_like(f), where=unit > 0)
+        return np.divide(relevance, unit, out=np.zeros_like(relevance), where=unit > 0)
 
 
-def calibrate_relevance(graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters) -> Calibration:
+def calibrate_relevance(
+    graph: Subgraph, seeds: Seeds, is_salient_a: Flags, is_salient_b: Flags, parameters: Parameters
+) -> Calibration:
     """Solve with lambda = 0 and freeze the means over S (P, K) and S' (P, K); without kappa nothing is scaled."""
     p = parameters
     if graph.is_dense:  # the exact solution takes half the time, and its shares leave no rest
         unscaled = propagate_exactly(graph, seeds, p.alpha)
     else:
         unscaled = propagate_iteratively(graph, seeds, p.alpha, tolerance=p.tolerance, max_steps=p.max_inner)
-    means = mean_over_members(unscaled.f, np.concatenate([in_a, in_b], axis=1))
+    means = compute_column_means(unscaled.f, np.concatenate([is_salient_a, is_salient_b], axis=1))
     factors = np.ones_like(means)
     if p.kappa is None:
         return Calibration(seeds, means, factors, unscaled, unscaled)

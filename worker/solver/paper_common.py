@@ -17,9 +17,9 @@ THRESHOLD_SLACK = 1e-12
 """A score this close below its mean counts as reaching it: the mean of equal numbers is itself rounded."""
 
 
-def commonality_score(f: Floats, other: Floats, measure: CommonMeasure = "product") -> Floats:
+def compute_commonality(relevance_a: Floats, relevance_b: Floats, measure: CommonMeasure = "product") -> Floats:
     """Return Phi of Eq. 4, ``ln(1 + f f')``, or the alternative ``f + f'``."""
-    return np.log1p(f * other) if measure == "product" else f + other
+    return np.log1p(relevance_a * relevance_b) if measure == "product" else relevance_a + relevance_b
 
 
 class CommonUpdate:
@@ -68,38 +68,40 @@ class CommonProblem:
         self._weight = np.zeros(in_a.shape)
         self._kernel = CommonUpdate(in_a.shape)
 
-    def fix_selection(self, y: Flags) -> None:
-        np.multiply(y, self.lam, out=self._weight)
+    def fix_selection(self, selection: Flags) -> None:
+        np.multiply(selection, self.lam, out=self._weight)
 
-    def update_relevance(self, s: Floats, f: Floats) -> None:
+    def update_relevance(self, propagated: Floats, relevance: Floats) -> None:
         k = self.pair_count
         if self.measure == "sum":
-            np.add(s[:, :k], self._weight, out=f[:, :k])
-            np.add(s[:, k:], self._weight, out=f[:, k:])
+            np.add(propagated[:, :k], self._weight, out=relevance[:, :k])
+            np.add(propagated[:, k:], self._weight, out=relevance[:, k:])
             return
-        self._kernel(s[:, :k], f[:, k:], self._weight, out=f[:, :k])
-        self._kernel(s[:, k:], f[:, :k], self._weight, out=f[:, k:])
+        self._kernel(propagated[:, :k], relevance[:, k:], self._weight, out=relevance[:, :k])
+        self._kernel(propagated[:, k:], relevance[:, :k], self._weight, out=relevance[:, k:])
 
-    def compute_scores(self, f: Floats) -> Floats:
+    def compute_scores(self, relevance: Floats) -> Floats:
         """Return Phi, (P, K), of relevance f (P, 2K)."""
-        return commonality_score(f[:, : self.pair_count], f[:, self.pair_count :], self.measure)
+        return compute_commonality(relevance[:, : self.pair_count], relevance[:, self.pair_count :], self.measure)
 
-    def compute_threshold(self, f: Floats) -> Floats:
+    def compute_threshold(self, relevance: Floats) -> Floats:
         """Return the larger of the mean scores over S and over S', (K,)."""
-        scores = self.compute_scores(f)
-        return np.maximum(mean_over_members(scores, self.in_a), mean_over_members(scores, self.in_b))
+        scores = self.compute_scores(relevance)
+        return np.maximum(compute_column_means(scores, self.in_a), compute_column_means(scores, self.in_b))
 
-    def select_phrases(self, f: Floats) -> Flags:
-        scores = self.compute_scores(f)
-        return reaches_threshold(scores, self.compute_threshold(f)) & (self.in_a | self.in_b)
+    def flag_selected_phrases(self, relevance: Floats) -> Flags:
+        scores = self.compute_scores(relevance)
+        return reaches_threshold(scores, self.compute_threshold(relevance)) & (self.in_a | self.in_b)
 
-    def sum_selected_scores(self, y: Flags, f: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", y.astype(np.float64), self.compute_scores(f)))
+    def sum_selected_scores(self, selection: Flags, relevance: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij->j", selection.astype(np.float64), self.compute_scores(relevance)))
 
 
-def mean_over_members(scores: Floats, members: Flags) -> Floats:
+def compute_column_means(scores: Floats, is_member: Flags) -> Floats:
     """Return the mean of each column (K,) over its members (P, K); 0 where there are none."""
-    return np.asarray(np.einsum("ij,ij->j", scores, members.astype(np.float64)) / np.maximum(members.sum(axis=0), 1))
+    return np.asarray(
+        np.einsum("ij,ij->j", scores, is_member.astype(np.float64)) / np.maximum(is_member.sum(axis=0), 1)
+    )
 
 
 def reaches_threshold(scores: Floats, threshold: Floats) -> Flags:
@@ -125,11 +127,11 @@ class CommonSolution:
 
 
 def solve_common(
-    graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, parameters: Parameters, *,
+    graph: Subgraph, seeds: Seeds, is_salient_a: Flags, is_salient_b: Flags, parameters: Parameters, *,
     measure: CommonMeasure = "product",
 ) -> CommonSolution:  # fmt: skip
-    """Minimise Eq. 8. ``in_a`` and ``in_b`` (P, K) or (P,) flag the salient phrases S and S'."""
-    a, b = as_pair_columns(in_a, graph, seeds), as_pair_columns(in_b, graph, seeds)
+    """Minimise Eq. 8. ``is_salient_a`` and ``is_salient_b`` (P, K) or (P,) flag the salient phrases S and S'."""
+    a, b = as_pair_columns(is_salient_a, graph, seeds), as_pair_columns(is_salient_b, graph, seeds)
     problem = CommonProblem(a, b, parameters.lambda_, measure)
     solution = solve_alternating(graph, seeds, problem, np.zeros(a.shape, dtype=bool), parameters)
     return CommonSolution(

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from worker.solver.alternation import Solution, solve_alternating
-from worker.solver.paper_common import as_pair_columns, mean_over_members, reaches_threshold
+from worker.solver.paper_common import as_pair_columns, compute_column_means, reaches_threshold
 from worker.solver.parameters import Parameters
 from worker.solver.seeds import Seeds
 from worker.solver.subgraph import Flags, Floats, Subgraph
@@ -16,11 +16,13 @@ from worker.solver.subgraph import Flags, Floats, Subgraph
 DistinctMeasure = Literal["ratio", "difference"]
 
 
-def distinction_score(f: Floats, other: Floats, gamma: float, measure: DistinctMeasure = "ratio") -> Floats:
+def compute_distinction(
+    relevance_a: Floats, relevance_b: Floats, gamma: float, measure: DistinctMeasure = "ratio"
+) -> Floats:
     """Return Pi of Eq. 5, ``ln((f + gamma) / (f' + gamma))``, or the alternative ``f - f'``."""
     if measure == "difference":
-        return f - other
-    return np.log1p(f / gamma) - np.log1p(other / gamma)
+        return relevance_a - relevance_b
+    return np.log1p(relevance_a / gamma) - np.log1p(relevance_b / gamma)
 
 
 class DistinctUpdate:
@@ -65,33 +67,37 @@ class DistinctProblem:
         self._weight = np.zeros(self.members.shape)
         self._kernel = DistinctUpdate(self.members.shape, self.gamma)
 
-    def fix_selection(self, y: Flags) -> None:
+    def fix_selection(self, selection: Flags) -> None:
         k = self.pair_count
-        signed = y.astype(np.float64)
+        signed = selection.astype(np.float64)
         np.multiply(signed[:, :k] - signed[:, k:], self.lam, out=self._weight[:, :k])
         np.negative(self._weight[:, :k], out=self._weight[:, k:])
 
-    def update_relevance(self, s: Floats, f: Floats) -> None:
+    def update_relevance(self, propagated: Floats, relevance: Floats) -> None:
         if self.measure == "difference":
-            np.add(s, self._weight, out=f)
-            np.maximum(f, 0.0, out=f)
+            np.add(propagated, self._weight, out=relevance)
+            np.maximum(relevance, 0.0, out=relevance)
         else:
-            self._kernel(s, self._weight, out=f)
+            self._kernel(propagated, self._weight, out=relevance)
 
-    def compute_scores(self, f: Floats) -> Floats:
+    def compute_scores(self, relevance: Floats) -> Floats:
         """Return Pi(d | d') and Pi(d' | d), (P, 2K), of relevance f (P, 2K)."""
-        scores = distinction_score(f[:, : self.pair_count], f[:, self.pair_count :], self.gamma, self.measure)
+        scores = compute_distinction(
+            relevance[:, : self.pair_count], relevance[:, self.pair_count :], self.gamma, self.measure
+        )
         return np.concatenate([scores, -scores], axis=1)
 
-    def compute_thresholds(self, f: Floats) -> Floats:
+    def compute_thresholds(self, relevance: Floats) -> Floats:
         """Return the mean of Pi over S, and over S', (2K,). The paper prints Phi for the second by mistake."""
-        return mean_over_members(self.compute_scores(f), self.members)
+        return compute_column_means(self.compute_scores(relevance), self.members)
 
-    def select_phrases(self, f: Floats) -> Flags:
-        return np.asarray(reaches_threshold(self.compute_scores(f), self.compute_thresholds(f)) & self.allowed)
+    def flag_selected_phrases(self, relevance: Floats) -> Flags:
+        return np.asarray(
+            reaches_threshold(self.compute_scores(relevance), self.compute_thresholds(relevance)) & self.allowed
+        )
 
-    def sum_selected_scores(self, y: Flags, f: Floats) -> Floats:
-        columns = np.einsum("ij,ij->j", y.astype(np.float64), self.compute_scores(f))
+    def sum_selected_scores(self, selection: Flags, relevance: Floats) -> Floats:
+        columns = np.einsum("ij,ij->j", selection.astype(np.float64), self.compute_scores(relevance))
         return np.asarray(columns[: self.pair_count] + columns[self.pair_count :])
 
 
@@ -113,11 +119,11 @@ class DistinctSolution:
 
 
 def solve_distinct(
-    graph: Subgraph, seeds: Seeds, in_a: Flags, in_b: Flags, common: Flags, parameters: Parameters, *,
+    graph: Subgraph, seeds: Seeds, is_salient_a: Flags, is_salient_b: Flags, common: Flags, parameters: Parameters, *,
     measure: DistinctMeasure = "ratio",
 ) -> DistinctSolution:  # fmt: skip
     """Minimise Eq. 9. ``common`` (P, K) or (P,) flags C, which stays out of Q and Q'."""
-    a, b, c = (as_pair_columns(flags, graph, seeds) for flags in (in_a, in_b, common))
+    a, b, c = (as_pair_columns(flags, graph, seeds) for flags in (is_salient_a, is_salient_b, common))
     problem = DistinctProblem(a, b, c, parameters, measure)
     start = np.zeros(problem.members.shape, dtype=bool)
     solution = solve_alternating(graph, seeds, problem, start, parameters)

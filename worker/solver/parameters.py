@@ -95,7 +95,7 @@ class Parameters:
             return getattr(self.reader_odds, name.removeprefix(ODDS_PREFIX))
         return getattr(self, "lambda_" if name == "lambda" else name)
 
-    def key_values(self) -> dict[str, object]:
+    def get_values_for_id(self) -> dict[str, object]:
         """Return the values that enter the id of a comparison, JSON-ready.
 
         Ids of stored answers must not change: names stay, ``delta_mode`` was a field with one value in use, and the
@@ -107,9 +107,9 @@ class Parameters:
             values["reader_odds"] = {f.name: getattr(self.reader_odds, f.name) for f in fields(self.reader_odds)}
         return values
 
-    def cut_for_corpus(self, documents: int) -> float:
+    def compute_cut_for_corpus(self, document_count: int) -> float:
         """Return the cut in a corpus of this number of documents."""
-        return self.cut * max(1.0, math.log(max(documents, 1) / MIN_DOCUMENTS_FOR_GRAPH))
+        return self.cut * max(1.0, math.log(max(document_count, 1) / MIN_DOCUMENTS_FOR_GRAPH))
 
     def build_notes(self) -> list[str]:
         """Return remarks on these numbers for a reader of the answer."""

@@ -24,9 +24,9 @@ class Relevance:
     """Steps per pair, shape (K,); 0 for the exact solution."""
 
 
-def copy_propagated(s: Floats, f: Floats) -> None:
+def copy_propagated(propagated: Floats, relevance: Floats) -> None:
     """Set f = S g, the update of f where nothing is selected."""
-    np.copyto(f, s)
+    np.copyto(relevance, propagated)
 
 
 def propagate_iteratively(
@@ -35,7 +35,7 @@ def propagate_iteratively(
     """Alternate ``f = S g`` and ``g = (S^T f + alpha g0) / (1 + alpha)`` from zero until the loss settles."""
     state = RelaxationState.create_zeros(graph, seeds)
     live = np.ones(seeds.pair_count, dtype=bool)
-    steps = Relaxation(graph, seeds, alpha).run_until_settled(state, copy_propagated, tolerance, max_steps, live)
+    steps = Relaxation(graph, seeds, alpha).relax_and_count_steps(state, copy_propagated, tolerance, max_steps, live)
     return Relevance(state.f, state.g, steps)
 
 
@@ -51,23 +51,23 @@ def propagate_exactly(graph: Subgraph, seeds: Seeds, alpha: float) -> Relevance:
         pull = pull + seeds.document_offset
     h = np.zeros((graph.phrase_count, pull.shape[1])) if seeds.phrase_offset is None else seeds.phrase_offset
     if graph.phrase_count <= graph.document_count:
-        f = _solve_system(graph.matrix, graph.transposed, alpha, graph.matrix @ pull + (1 + alpha) * h)
+        f = _solve_propagation_system(graph.matrix, graph.transposed, alpha, graph.matrix @ pull + (1 + alpha) * h)
         g = (graph.transposed @ f + pull) / (1 + alpha)
     else:
-        g = _solve_system(graph.transposed, graph.matrix, alpha, pull + graph.transposed @ h)
+        g = _solve_propagation_system(graph.transposed, graph.matrix, alpha, pull + graph.transposed @ h)
         f = graph.matrix @ g + h
     return Relevance(f, g, np.zeros(seeds.pair_count, dtype=np.int64))
 
 
-def _solve_system(matrix: Matrix, transposed: Matrix, alpha: float, right: Floats) -> Floats:
-    """Solve ``((1 + alpha) I - M M^T) x = right``: positive definite, as the norm of M is at most 1."""
+def _solve_propagation_system(matrix: Matrix, transposed: Matrix, alpha: float, right_side: Floats) -> Floats:
+    """Solve ``((1 + alpha) I - M M^T) x = right_side``: positive definite, as the norm of M is at most 1."""
     size = matrix.shape[0]
     if size <= MAX_DENSE_SYSTEM:
         system = -multiply_to_dense(matrix, transposed)
         system[np.diag_indices(size)] += 1 + alpha
-        return np.asarray(np.linalg.solve(system, right), dtype=np.float64)
+        return np.asarray(np.linalg.solve(system, right_side), dtype=np.float64)
     from scipy.sparse.linalg import LinearOperator, cg
 
     operator = LinearOperator((size, size), matvec=lambda x: (1 + alpha) * x - matrix @ (transposed @ x))
-    columns = [cg(operator, right[:, k], rtol=1e-13, atol=0.0)[0] for k in range(right.shape[1])]
+    columns = [cg(operator, right_side[:, k], rtol=1e-13, atol=0.0)[0] for k in range(right_side.shape[1])]
     return np.column_stack(columns)

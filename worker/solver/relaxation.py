@@ -40,12 +40,12 @@ class RelaxationState:
     def copy(self) -> RelaxationState:
         return RelaxationState(self.f.copy(), self.g.copy(), self.loss.copy())
 
-    def copy_pairs(self, source: RelaxationState, pairs: Flags) -> None:
+    def copy_pairs(self, source: RelaxationState, pair_flags: Flags) -> None:
         """Copy the columns of the flagged pairs (K,) from another state."""
-        columns = np.concatenate([pairs, pairs])
+        columns = np.concatenate([pair_flags, pair_flags])
         np.copyto(self.f, source.f, where=columns)
         np.copyto(self.g, source.g, where=columns)
-        np.copyto(self.loss, source.loss, where=pairs)
+        np.copyto(self.loss, source.loss, where=pair_flags)
 
 
 class Relaxation:
@@ -86,23 +86,23 @@ class Relaxation:
         loss = self._ff - 2 * self._fh - (1 + self.alpha) * self._gg + self._fixed
         np.add(loss[: state.loss.size], loss[state.loss.size :], out=state.loss)
 
-    def run_until_settled(
-        self, state: RelaxationState, update: Update, tolerance: float, max_steps: int, live: Flags
+    def relax_and_count_steps(
+        self, state: RelaxationState, update: Update, tolerance: float, max_steps: int, is_live: Flags
     ) -> Indices:
         """Relax the live pairs (K,) of ``state`` in place and return the number of steps of each, (K,).
 
         Every pair stops on its own: the steps that other pairs still need do not change it.
         """
-        work, live, steps = state.copy(), live.copy(), np.zeros(live.size, dtype=np.int64)
-        before = np.full(live.size, np.inf)
+        work, is_live, steps = state.copy(), is_live.copy(), np.zeros(is_live.size, dtype=np.int64)
+        before = np.full(is_live.size, np.inf)
         for step in range(1, max_steps + 1):
             self.run_step(work, update)
-            done = has_settled(before, work.loss, tolerance) & live if step < max_steps else live
+            done = has_settled(before, work.loss, tolerance) & is_live if step < max_steps else is_live
             if done.any():
                 state.copy_pairs(work, done)
                 steps[done] = step
-                live = live & ~done
-                if not live.any():
+                is_live = is_live & ~done
+                if not is_live.any():
                     break
             before[...] = work.loss
         return steps

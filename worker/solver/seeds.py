@@ -83,24 +83,24 @@ def build_batch_seeds(
     return Seeds(g0, np.outer(phrase, ones), np.outer(document, ones))
 
 
-def compute_outside_offsets(graph: Subgraph, alpha: float, delta: float, b: Floats) -> tuple[Floats, Floats]:
+def compute_outside_offsets(graph: Subgraph, alpha: float, delta: float, background: Floats) -> tuple[Floats, Floats]:
     """Return the constants that documents and phrases outside add to S g, shape (P,), and to S^T f, shape (N,)."""
     root_p, root_d = np.sqrt(graph.phrase_degrees), np.sqrt(graph.document_degrees)
-    covered_p, covered_d = graph.compute_coverage()
+    covered_p, covered_d = graph.compute_phrase_and_document_coverage()
     total = float(graph.phrase_degrees.sum())
-    beta = float(root_p @ b) / total if total > 0 else 0.0
-    first = np.maximum(b - graph.matrix @ np.ones(graph.document_count), 0.0)
+    beta = float(root_p @ background) / total if total > 0 else 0.0
+    first = np.maximum(background - graph.matrix @ np.ones(graph.document_count), 0.0)
     second = beta * root_p * np.maximum(1 - covered_p, 0.0)
     phrase = delta * (alpha * first + second) / (1 + alpha)
     return phrase, delta * beta * root_d * np.maximum(1 - covered_d, 0.0)
 
 
-def _add_side_weights(g0: Floats, side: SeedSide) -> None:
+def _add_side_weights(document_seeds: Floats, side: SeedSide) -> None:
     """Add the weights of a side to its column of g0 (N,) in place."""
     columns = np.asarray(side.columns, dtype=np.int64)
-    if columns.size and (columns.min() < 0 or columns.max() >= g0.size):
-        raise ValueError(f"a side's document is outside the subgraph's {g0.size}")
+    if columns.size and (columns.min() < 0 or columns.max() >= document_seeds.size):
+        raise ValueError(f"a side's document is outside the subgraph's {document_seeds.size}")
     weights = np.ones(columns.size) if side.weights is None else np.asarray(side.weights, dtype=np.float64)
     if weights.shape != columns.shape or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("a side's weights are one finite number of at least 0 for each of its documents")
-    g0[columns] += weights
+    document_seeds[columns] += weights

@@ -67,16 +67,16 @@ class Subgraph:
         exceed 1. Raises ValueError for a negative or infinite number, a repeated edge or an index out of range.
         """
         degrees_p, degrees_d = (
-            _as_amounts("phrase degree", phrase_degrees),
-            _as_amounts("document degree", document_degrees),
+            _check_amounts("phrase degree", phrase_degrees),
+            _check_amounts("document degree", document_degrees),
         )
-        i, j = _as_indices("row", rows, degrees_p.size), _as_indices("column", columns, degrees_d.size)
-        w = _as_amounts("edge weight", weights)
+        i, j = _check_indices("row", rows, degrees_p.size), _check_indices("column", columns, degrees_d.size)
+        w = _check_amounts("edge weight", weights)
         if not i.size == j.size == w.size:
             raise ValueError(f"an edge is a row, a column and a weight: got {i.size}, {j.size} and {w.size} of them")
         _raise_if_repeated(i * degrees_d.size + j, degrees_p.size * degrees_d.size)
-        degrees_p = _raise_to_sums(degrees_p, _sum_by_index(i, w, degrees_p.size))
-        degrees_d = _raise_to_sums(degrees_d, _sum_by_index(j, w, degrees_d.size))
+        degrees_p = _lift_to_sums(degrees_p, _sum_by_index(i, w, degrees_p.size))
+        degrees_d = _lift_to_sums(degrees_d, _sum_by_index(j, w, degrees_d.size))
         values = _inverse_root(degrees_p)[i] * w * _inverse_root(degrees_d)[j]
         shape = (degrees_p.size, degrees_d.size)
         if shape[0] * shape[1] <= max_dense_cells:
@@ -95,19 +95,19 @@ class Subgraph:
     def is_dense(self) -> bool:
         return isinstance(self.matrix, np.ndarray)
 
-    def propagate_to_phrases(self, g: Floats, out: Floats) -> Floats:
+    def propagate_to_phrases(self, document_relevance: Floats, out: Floats) -> Floats:
         """Write and return ``out = S g`` for g of shape (N, columns), out (P, columns)."""
-        return _multiply_into(self.matrix, g, out)
+        return _multiply_into(self.matrix, document_relevance, out)
 
-    def propagate_to_documents(self, f: Floats, out: Floats) -> Floats:
+    def propagate_to_documents(self, phrase_relevance: Floats, out: Floats) -> Floats:
         """Write and return ``out = S^T f`` for f of shape (P, columns), out (N, columns)."""
-        return _multiply_into(self.transposed, f, out)
+        return _multiply_into(self.transposed, phrase_relevance, out)
 
-    def phrase_row(self, phrase: int) -> Floats:
+    def get_phrase_row(self, phrase: int) -> Floats:
         """Return row ``S_i`` as a plain vector, shape (N,)."""
         return _get_row(self.matrix, phrase)
 
-    def document_column(self, document: int) -> Floats:
+    def get_document_column(self, document: int) -> Floats:
         """Return column ``S_.j`` as a plain vector, shape (P,)."""
         return _get_row(self.transposed, document)
 
@@ -115,7 +115,7 @@ class Subgraph:
         """Return S as a plain array, shape (P, N)."""
         return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
-    def compute_coverage(self) -> tuple[Floats, Floats]:
+    def compute_phrase_and_document_coverage(self) -> tuple[Floats, Floats]:
         """Return the share of each phrase's (P,) and each document's (N,) degree that lies inside the subgraph."""
         root_p, root_d = np.sqrt(self.phrase_degrees), np.sqrt(self.document_degrees)
         inside_p, inside_d = self.matrix @ root_d, self.transposed @ root_p
@@ -164,12 +164,12 @@ def _sum_by_index(index: Indices, weights: Floats, size: int) -> Floats:
     return np.bincount(index, weights, size).astype(np.float64)
 
 
-def _raise_to_sums(degrees: Floats, sums: Floats) -> Floats:
+def _lift_to_sums(degrees: Floats, sums: Floats) -> Floats:
     """Return degrees that are no smaller than the sums of their edges; 0 stays 0."""
     return np.where(degrees > 0, np.maximum(degrees, sums), 0.0)
 
 
-def _as_amounts(name: str, values: ArrayLike) -> Floats:
+def _check_amounts(name: str, values: ArrayLike) -> Floats:
     """Return values as a vector of finite numbers of at least 0; raise ValueError otherwise."""
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.ndim != 1:
@@ -181,7 +181,7 @@ def _as_amounts(name: str, values: ArrayLike) -> Floats:
     return array
 
 
-def _as_indices(name: str, values: ArrayLike, size: int) -> Indices:
+def _check_indices(name: str, values: ArrayLike, size: int) -> Indices:
     """Return values as a vector of whole numbers from 0 to ``size`` - 1; raise ValueError otherwise."""
     array = np.atleast_1d(np.asarray(values))
     if array.size == 0:

@@ -47,7 +47,7 @@ class ElasticsearchSource(AttachedSource):
 
     def fetch_guard(self) -> FieldGuard:
         connection = self._engine.connection
-        acl_path = self.field_map.get_source("acl")
+        acl_path = self.field_map.get_source_path("acl")
         self._engine.request_count += 1
         try:
             with connection.translate_errors():
@@ -62,7 +62,7 @@ class ElasticsearchSource(AttachedSource):
     def search(self, body: Mapping[str, Any], access: SourceAccess | None) -> Mapping[str, Any]:
         if access is not None:
             access.guard.require_checkable()
-        restricted = query_builder.build_source_search(dict(body), access, self._engine.query_seconds)
+        restricted = query_builder.restrict_source_search(dict(body), access, self._engine.query_seconds)
         connection = self._engine.connection
         self._engine.request_count += 1
         try:
@@ -87,7 +87,7 @@ class ElasticsearchSource(AttachedSource):
                 types[name] = frozenset(kinds)
                 if all(kind["aggregatable"] for kind in kinds.values()):
                     aggregatable.add(name)
-        sources = {role: self.field_map.get_source(role) for role in _DOCUMENT_FIELDS}
+        sources = {role: self.field_map.get_source_path(role) for role in _DOCUMENT_FIELDS}
         document_fields = {role: source for role, source in sources.items() if source in types}
         return SourceFields(types, frozenset(aggregatable), document_fields)
 

@@ -23,7 +23,7 @@ UPDATE_RETRIES = 2
 _END = object()
 
 
-def write_actions(
+def send_bulk_actions(
     connection: ElasticsearchConnection, actions: Iterable[dict[str, Any]], retries: int = BUILD_RETRIES
 ) -> Iterator[tuple[str, str]]:
     """Send the actions in order and iterate over id and result: ``created``, ``updated`` or ``superseded``.
@@ -47,19 +47,19 @@ def write_actions(
             outcome = next(iter(item.values()))
             is_superseded = outcome["status"] == 409
             if not ok and "error" in outcome and not is_superseded:
-                raise _to_write_error(connection, outcome)
+                raise _translate_bulk_error(connection, outcome)
             yield outcome["_id"], "superseded" if is_superseded else outcome.get("result", "")
 
 
-def _to_write_error(connection: ElasticsearchConnection, outcome: dict[str, Any]) -> PhraseComError:
+def _translate_bulk_error(connection: ElasticsearchConnection, bulk_item: dict[str, Any]) -> PhraseComError:
     """Translate the failure of one bulk action."""
-    error = outcome["error"]
-    if outcome["status"] == 404:
+    error = bulk_item["error"]
+    if bulk_item["status"] == 404:
         return IndexBusy("the index was replaced while it was being written", fix="try again")
     if error.get("type") == "cluster_block_exception" and "index write" in str(error.get("reason")):
         return IndexBusy("the index is being rebuilt", fix="try again when the rebuild is done")
-    if outcome["status"] == 400:
-        return BadInput(f"Elasticsearch refused document {outcome.get('_id')!r}: {error.get('reason', error)}")
+    if bulk_item["status"] == 400:
+        return BadInput(f"Elasticsearch refused document {bulk_item.get('_id')!r}: {error.get('reason', error)}")
     return connection.unavailable_error(str(error.get("reason", error))[:300])
 
 
@@ -108,7 +108,7 @@ class BulkWriter:
 
     def _write_queue(self) -> None:
         try:
-            for _ in write_actions(self._connection, self._drain_queue()):
+            for _ in send_bulk_actions(self._connection, self._drain_queue()):
                 pass
         except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
             self._error = error

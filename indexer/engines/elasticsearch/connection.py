@@ -92,7 +92,7 @@ class ElasticsearchConnection:
         """
         if self._version is None:
             with self.translate_errors():
-                self._version = check_version(self.url, self.client.info().body)
+                self._version = require_supported_version(self.url, self.client.info().body)
         return self._version
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:
@@ -194,7 +194,7 @@ class CircuitBreaker:
             return False
 
 
-def check_version(url: str, info: Mapping[str, Any]) -> str:
+def require_supported_version(url: str, info: Mapping[str, Any]) -> str:
     """Return the version in the server's info; raise UnsupportedVersion if it is not supported."""
     number = str(info.get("version", {}).get("number", "?"))
     if number.partition(".")[0] not in map(str, SUPPORTED_VERSIONS):

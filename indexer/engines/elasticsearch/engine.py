@@ -29,7 +29,7 @@ from indexer.engines.base import Build, Engine, Reader
 from indexer.engines.elasticsearch import query_builder
 from indexer.engines.elasticsearch.attached_source import ElasticsearchSource, fetch_cluster_id
 from indexer.engines.elasticsearch.build_lock import BUILD_LEASE_SECONDS, require_writable_alias
-from indexer.engines.elasticsearch.bulk_writer import CHUNK_ACTIONS, UPDATE_RETRIES, write_actions
+from indexer.engines.elasticsearch.bulk_writer import CHUNK_ACTIONS, UPDATE_RETRIES, send_bulk_actions
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection, PartialResponse
 from indexer.engines.elasticsearch.epoch_builder import FORMAT, ElasticsearchBuild
 from indexer.engines.elasticsearch.mappings import (
@@ -49,9 +49,9 @@ from indexer.engines.write_order import (
     ClaimCheck,
     WriteMark,
     WriteResult,
-    get_first_sequence,
-    get_term_of,
-    skip_check,
+    get_first_sequence_of_term,
+    get_write_term_of,
+    skip_claim_check,
 )
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
 from indexer.identifiers import check_index_name, is_document_id
@@ -145,28 +145,28 @@ class ElasticsearchEngine(Engine):
     def open_reader(self, index: str) -> Reader:
         def make_reader(concrete: str, overview: Mapping[str, Any]) -> Reader:
             epoch = self._get_epoch(index, concrete)
-            return ElasticsearchReader(self, concrete, _apply_overview(epoch.info, overview), epoch.model)
+            return ElasticsearchReader(self, concrete, _update_counts_from_overview(epoch.info, overview), epoch.model)
 
-        return self._with_current_epoch(index, make_reader)
+        return self._run_on_current_epoch(index, make_reader)
 
     def get_info(self, index: str) -> IndexInfo:
         def make_info(concrete: str, overview: Mapping[str, Any]) -> IndexInfo:
-            return _apply_overview(IndexInfo(**self._get_epoch_meta(index, concrete)["info"]), overview)
+            return _update_counts_from_overview(IndexInfo(**self._get_epoch_meta(index, concrete)["info"]), overview)
 
-        return self._with_current_epoch(index, make_info)
+        return self._run_on_current_epoch(index, make_info)
 
-    def _with_current_epoch(self, index: str, step: Callable[[str, Mapping[str, Any]], T]) -> T:
+    def _run_on_current_epoch(self, index: str, step: Callable[[str, Mapping[str, Any]], T]) -> T:
         """Call ``step`` with the current epoch's concrete index and overview; retry if the epoch is replaced."""
         alias = self.documents_alias(index)
         self.get_version()
         for wait in RETRY_WAITS:
             try:
                 with self.connection.translate_errors():
-                    response = self.connection.client.search(index=alias, body=query_builder.build_overview())
+                    response = self.connection.client.search(index=alias, body=query_builder.build_overview_search())
                     overview = self.connection.require_complete(response.body)
                     return step(self._find_concrete_index(alias, overview), overview)
             except NotFoundError as error:
-                if _missing_index(error) == alias:
+                if _get_missing_index_name(error) == alias:
                     raise UnknownIndex(index) from None
             except PartialResponse:
                 if wait is None:
@@ -195,7 +195,7 @@ class ElasticsearchEngine(Engine):
         return ElasticsearchBuild(self, index)
 
     def delete_index(self, index: str) -> None:
-        self._require_writable(index)
+        self._require_writable_alias(index)
         with self.connection.translate_errors():
             concretes = self.list_concrete_indexes(index, in_use=True)
             self.connection.client.indices.delete(index=concretes, ignore_unavailable=True)
@@ -206,50 +206,50 @@ class ElasticsearchEngine(Engine):
         documents: Iterable[AnalysedDocument],
         *,
         sequence: int | None = None,
-        check_claim: ClaimCheck = skip_check,
+        check_claim: ClaimCheck = skip_claim_check,
     ) -> WriteResult:
-        alias = self._require_writable(index)
-        mark = self._prepare_write(index, sequence)
-        written, superseded = self._write_and_refresh(
+        alias = self._require_writable_alias(index)
+        mark = self._prepare_write_mark(index, sequence)
+        written, superseded = self._write_and_find_superseded(
             alias, self._make_index_actions(alias, documents, mark, check_claim)
         )
         return WriteResult(len(written), mark.sequence, superseded)
 
     def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
-        alias = self._require_writable(index)
-        mark = self._prepare_write(index, sequence)
+        alias = self._require_writable_alias(index)
+        mark = self._prepare_write_mark(index, sequence)
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
         markers: dict[str, str | None] = {}
 
         def make_actions() -> Iterator[dict[str, Any]]:
             for batch in _split_into_batches(valid_ids):
-                markers.update(self._fetch_markers(alias, batch))
+                markers.update(self._fetch_added_markers(alias, batch))
                 for id in batch:
                     is_of_epoch = id in markers and markers[id] not in ("new", DELETED_NEW)
                     yield build_deletion_action(alias, id, DELETED if is_of_epoch else DELETED_NEW, mark)
 
-        written, superseded = self._write_and_refresh(alias, make_actions())
+        written, superseded = self._write_and_find_superseded(alias, make_actions())
         existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
         return WriteResult(len(existed), mark.sequence, superseded)
 
-    def get_term(self, index: str) -> int:
+    def get_write_term(self, index: str) -> int:
         check_index_name(index)
         client = self.connection.client.options(ignore_status=404)
         with self.connection.translate_errors():
-            return int(client.get(index=self._terms_index, id=index, source=False).body.get("_version", 0))
+            return int(client.get(index=self._write_terms_index, id=index, source=False).body.get("_version", 0))
 
-    def start_term(self, index: str) -> int:
+    def start_write_term(self, index: str) -> int:
         check_index_name(index)
         client = self.connection.client
         with self.connection.translate_errors():
-            self._create_terms_index()
-            response = client.index(index=self._terms_index, id=index, document={}).body
+            self._create_write_terms_index()
+            response = client.index(index=self._write_terms_index, id=index, document={}).body
             if response["result"] == "created":  # the first term, or the count was lost
-                last = get_term_of(self._fetch_last_sequence(index))
+                last = get_write_term_of(self._fetch_last_sequence(index))
                 client.options(ignore_status=409).index(
-                    index=self._terms_index, id=index, document={}, version=last + 1, version_type="external_gte"
+                    index=self._write_terms_index, id=index, document={}, version=last + 1, version_type="external_gte"
                 )
-                response = client.index(index=self._terms_index, id=index, document={}).body
+                response = client.index(index=self._write_terms_index, id=index, document={}).body
         return int(response["_version"])
 
     def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
@@ -257,7 +257,7 @@ class ElasticsearchEngine(Engine):
         marks: dict[str, WriteMark] = {}
         alias, since, after = self.documents_alias(index), time.time() - MARK_SECONDS, None
         while True:
-            body = query_builder.build_mark_scan(after, CHUNK_ACTIONS, since)
+            body = query_builder.build_mark_scan_search(after, CHUNK_ACTIONS, since)
             response = self.connection.client.search(index=alias, body=body, ignore_unavailable=True)
             hits = self.connection.require_complete(response.body)["hits"]["hits"]
             marks |= {hit["sort"][0]: parse_write_mark(hit["_source"]) for hit in hits}
@@ -271,51 +271,53 @@ class ElasticsearchEngine(Engine):
     def close(self) -> None:
         self.connection.client.close()
 
-    def _require_writable(self, index: str) -> str:
+    def _require_writable_alias(self, index: str) -> str:
         check_index_name(index)
         self.get_version()
         return require_writable_alias(self, index)
 
-    def _prepare_write(self, index: str, sequence: int | None) -> WriteMark:
+    def _prepare_write_mark(self, index: str, sequence: int | None) -> WriteMark:
         """Return the mark of a write that starts now; an index of a former version gets the fields for it."""
         if sequence is None:
-            sequence = get_first_sequence(self.start_term(index))
+            sequence = get_first_sequence_of_term(self.start_write_term(index))
 
         def add_fields(concrete: str, overview: Mapping[str, Any]) -> None:
             if not self._get_epoch_meta(index, concrete).get("has_sequences"):
                 self.connection.client.indices.put_mapping(index=concrete, properties=SEQUENCE_FIELDS)
 
-        self._with_current_epoch(index, add_fields)
+        self._run_on_current_epoch(index, add_fields)
         return WriteMark(sequence, time.time())
 
     @property
-    def _terms_index(self) -> str:
+    def _write_terms_index(self) -> str:
         """The index that counts terms, a document for each index, in the versions of these documents.
 
         Elasticsearch counts them atomically. It is an index of its own because builds block writes to the others.
         """
         return f"{self.prefix}.terms"
 
-    def _create_terms_index(self) -> None:
+    def _create_write_terms_index(self) -> None:
         client = self.connection.client
-        if not client.indices.exists(index=self._terms_index):
+        if not client.indices.exists(index=self._write_terms_index):
             settings = {"number_of_shards": 1, "number_of_replicas": self.replicas}
             client.options(ignore_status=400).indices.create(
-                index=self._terms_index, settings=settings, mappings={"dynamic": False}
+                index=self._write_terms_index, settings=settings, mappings={"dynamic": False}
             )  # 400: another process has created it
 
     def _fetch_last_sequence(self, index: str) -> int:
         """Return the highest sequence number of all writes to an index; 0 if there was none."""
         response = self.connection.client.search(
-            index=self.documents_alias(index), body=query_builder.build_last_sequence(), ignore_unavailable=True
+            index=self.documents_alias(index), body=query_builder.build_last_sequence_search(), ignore_unavailable=True
         )
         overview = self.connection.require_complete(response.body)
         return int(overview.get("aggregations", {}).get("last", {}).get("value") or 0)
 
-    def _write_and_refresh(self, alias: str, actions: Iterable[dict[str, Any]]) -> tuple[list[str], frozenset[str]]:
+    def _write_and_find_superseded(
+        self, alias: str, actions: Iterable[dict[str, Any]]
+    ) -> tuple[list[str], frozenset[str]]:
         """Write the actions and make them visible; return the ids written and those that a newer write supersedes."""
         try:
-            results = list(write_actions(self.connection, actions, UPDATE_RETRIES))
+            results = list(send_bulk_actions(self.connection, actions, UPDATE_RETRIES))
         finally:
             with self.connection.translate_errors():
                 self.connection.client.options(ignore_status=404).indices.refresh(index=alias)
@@ -327,7 +329,7 @@ class ElasticsearchEngine(Engine):
     ) -> Iterator[dict[str, Any]]:
         """Generate index actions whose documents are marked as new or replaced; drift counts the marks."""
         for batch in _split_into_batches(documents):
-            markers = self._fetch_markers(alias, [analysed.document.id for analysed in batch])
+            markers = self._fetch_added_markers(alias, [analysed.document.id for analysed in batch])
             check_claim()
             for analysed in batch:
                 id = analysed.document.id
@@ -335,7 +337,7 @@ class ElasticsearchEngine(Engine):
                 source = encode_source(analysed, "replaced" if is_of_epoch else "new")
                 yield build_write_action(alias, id, source, mark)
 
-    def _fetch_markers(self, alias: str, ids: Iterable[str]) -> dict[str, str | None]:
+    def _fetch_added_markers(self, alias: str, ids: Iterable[str]) -> dict[str, str | None]:
         """Return the ``added`` marker of each document that has been written; None for one as the build wrote it."""
         valid_ids = [id for id in ids if is_document_id(id)]
         if not valid_ids:
@@ -394,7 +396,7 @@ def _split_into_batches(items: Iterable[T]) -> Iterator[list[T]]:
     return iter(lambda: list(islice(remaining, CHUNK_ACTIONS)), [])
 
 
-def _missing_index(error: NotFoundError) -> str:
+def _get_missing_index_name(error: NotFoundError) -> str:
     """Return the name of the index that was not found; empty if the error does not say."""
     try:
         return str(error.body["error"]["root_cause"][0]["index"])
@@ -402,7 +404,7 @@ def _missing_index(error: NotFoundError) -> str:
         return ""
 
 
-def _apply_overview(info: IndexInfo, overview: Mapping[str, Any]) -> IndexInfo:
+def _update_counts_from_overview(info: IndexInfo, overview: Mapping[str, Any]) -> IndexInfo:
     """Return the info of the build with the present document count and drift."""
     states = {bucket["key"]: bucket["doc_count"] for bucket in overview["aggregations"]["added"]["buckets"]}
     live = overview["hits"]["total"]["value"] - sum(states.get(marker, 0) for marker in DELETION_MARKERS)

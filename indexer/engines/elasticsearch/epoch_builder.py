@@ -21,8 +21,8 @@ from indexer.engines.elasticsearch.connection import LONG_TIMEOUT
 from indexer.engines.elasticsearch.mappings import (
     DELETED_NEW,
     build_deletion_action,
-    build_document_index,
-    build_model_index,
+    build_document_index_body,
+    build_model_index_body,
     build_write_action,
     encode_source,
 )
@@ -61,9 +61,9 @@ class ElasticsearchBuild(Build):
             leftovers = engine.list_concrete_indexes(index, in_use=False)
             if leftovers:
                 client.indices.delete(index=leftovers, ignore_unavailable=True)
-            definition = build_document_index(engine.shards, engine.replicas)
+            definition = build_document_index_body(engine.shards, engine.replicas)
             client.indices.create(index=self._documents_index, **definition, aliases={self._build_alias: {}})
-            definition = build_model_index(engine.replicas, meta=make_heartbeat(engine.build_lease))
+            definition = build_model_index_body(engine.replicas, meta=make_heartbeat(engine.build_lease))
             client.indices.create(index=self._model_index, **definition)
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
             self._marks = engine.fetch_write_marks(index)
@@ -95,7 +95,7 @@ class ElasticsearchBuild(Build):
             with self._engine.connection.translate_errors():
                 with ThreadPoolExecutor(1) as pool:  # the server merges while we encode the model
                     merged = pool.submit(client.indices.forcemerge, index=self._documents_index, max_num_segments=1)
-                    meta = self._save_model(client, model) | {
+                    meta = self._save_model_and_make_meta(client, model) | {
                         "format": FORMAT, "info": asdict(info), "has_sequences": True,
                     }  # fmt: skip
                     client.indices.put_mapping(index=self._documents_index, meta=meta)
@@ -136,7 +136,7 @@ class ElasticsearchBuild(Build):
         """Return the action that removes the build alias and fails the whole request if it is gone."""
         return {"remove": {"index": self._documents_index, "alias": self._build_alias, "must_exist": True}}
 
-    def _save_model(self, client: Any, model: PhraseModel) -> dict[str, Any]:
+    def _save_model_and_make_meta(self, client: Any, model: PhraseModel) -> dict[str, Any]:
         """Write the model in chunks and return its entry for the ``_meta`` of the mapping."""
         data = model.to_bytes()
         starts = range(0, len(data), MODEL_CHUNK_BYTES)

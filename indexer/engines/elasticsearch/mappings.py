@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
-from indexer.engines.document_codec import document_to_json, pack_document, unpack_document
+from indexer.engines.document_codec import pack_document, repair_and_encode_document, unpack_document
 from indexer.engines.write_order import WriteMark
 from indexer.identifiers import build_facet_keys
 from indexer.model.bm25 import K1, B
@@ -39,7 +39,7 @@ _INDEXED_FIELDS = ("id", "tokens", "phrases", "degree")
 """Fields of a packed document that are kept at the top level of ``_source``; the others are under ``stored``."""
 
 
-def build_document_index(shards: int, replicas: int) -> Body:
+def build_document_index_body(shards: int, replicas: int) -> Body:
     """Return settings and mappings of the index for an epoch's documents.
 
     Refreshing is off: the index is searched only once it is complete.
@@ -72,7 +72,7 @@ def build_document_index(shards: int, replicas: int) -> Body:
     }
 
 
-def build_model_index(replicas: int, meta: Body) -> Body:
+def build_model_index_body(replicas: int, meta: Body) -> Body:
     """Return settings and mappings of the index for a phrase model."""
     return {
         "settings": {"number_of_shards": 1, "number_of_replicas": replicas},
@@ -80,14 +80,14 @@ def build_model_index(replicas: int, meta: Body) -> Body:
     }
 
 
-def encode_source(analysed: AnalysedDocument, added: str | None = None) -> bytes:
+def encode_source(analysed: AnalysedDocument, added_marker: str | None = None) -> bytes:
     """Return the ``_source`` of a document as JSON bytes.
 
-    ``added`` marks a document written after the epoch was built: ``new``, or ``replaced`` if it replaces one of the
-    epoch. Raises BadInput for a document that cannot be stored.
+    ``added_marker`` marks a document written after the epoch was built: ``new``, or ``replaced`` if it replaces one of
+    the epoch. Raises BadInput for a document that cannot be stored.
     """
-    marker = {} if added is None else {"added": added}
-    return document_to_json(analysed, lambda document: _build_source(document) | marker)[1]
+    marker = {} if added_marker is None else {"added": added_marker}
+    return repair_and_encode_document(analysed, lambda document: _build_source(document) | marker)[1]
 
 
 def build_write_action(index: str, id: str, source: bytes, mark: WriteMark) -> Body:

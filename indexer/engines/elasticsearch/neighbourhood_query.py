@@ -20,7 +20,7 @@ NEIGHBOURHOOD_FILTER_PATH = (
 """Parts of the response to a neighbourhood query that are read."""
 
 
-def build_neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -> Body:
+def build_neighbourhood_search(request: NeighbourhoodRequest, phrases: Sequence[str]) -> Body:
     """Build the one search that returns documents, totals and edges; see NeighbourhoodRequest for the definition.
 
     Every phrase is a named clause, the position in ``phrases`` its name. Elasticsearch returns its score with each
@@ -35,7 +35,11 @@ def build_neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -
     included: Body = {"bool": {"filter": {"ids": {"values": include}}, "must_not": IS_DELETION_MARK}}
     if request.boosts_a and request.boosts_b:
         pinned = {"constant_score": {"filter": included, "boost": PINNED_SCORE}}
-        query: Body = {"should": [_match_both_sides(request, edges), pinned], "minimum_should_match": 1, "filter": []}
+        query: Body = {
+            "should": [_build_both_sides_query(request, edges), pinned],
+            "minimum_should_match": 1,
+            "filter": [],
+        }
     else:  # nothing can be reached from both sides, but included documents still have edges
         query = {"should": list(edges.values()), "filter": [included]}
     if request.groups is not None:  # a deletion mark has no phrases
@@ -51,10 +55,10 @@ def build_neighbourhood(request: NeighbourhoodRequest, phrases: Sequence[str]) -
     }
 
 
-def _match_both_sides(request: NeighbourhoodRequest, edges: Mapping[str, Body]) -> Body:
-    """Build the query for documents with an edge to each side; ``edges``: the clause of every phrase."""
-    from_a = [edges[phrase] for phrase in request.boosts_a]
-    from_b = [edges[phrase] for phrase in request.boosts_b if phrase not in request.boosts_a]
+def _build_both_sides_query(request: NeighbourhoodRequest, edge_clauses: Mapping[str, Body]) -> Body:
+    """Build the query for documents with an edge to each side; ``edge_clauses``: the clause of every phrase."""
+    from_a = [edge_clauses[phrase] for phrase in request.boosts_a]
+    from_b = [edge_clauses[phrase] for phrase in request.boosts_b if phrase not in request.boosts_a]
     shared = [replace_surrogates(phrase) for phrase in request.boosts_b if phrase in request.boosts_a]
     if shared:
         from_b.append({"constant_score": {"filter": {"terms": {"phrases": shared}}, "boost": 0}})

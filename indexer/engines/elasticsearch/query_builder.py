@@ -11,7 +11,7 @@ from indexer.engines.date_histogram import Interval
 from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, SEQUENCE_FIELDS, Body
 from indexer.engines.query_tree import DateRange, FacetTerms, Match, MatchAll, Query, SortKey
 from indexer.engines.search_types import MAX_FACET_VALUES, Groups, SearchRequest
-from indexer.identifiers import build_facet_keys, build_facet_prefix, replace_surrogates
+from indexer.identifiers import build_facet_key_prefix, build_facet_keys, replace_surrogates
 
 MAX_IDS_PER_CLAUSE = 1000
 """Number of ids in one clause; Elasticsearch refuses more than the result window of the source."""
@@ -26,7 +26,7 @@ def format_timeout(seconds: float) -> str:
     return f"{max(1, int(1000 * seconds))}ms"
 
 
-def build_overview() -> Body:
+def build_overview_search() -> Body:
     """Build the search for the concrete index behind an alias, its documents and those added after the build."""
     return {
         "size": 0,
@@ -35,7 +35,7 @@ def build_overview() -> Body:
     }
 
 
-def build_last_sequence() -> Body:
+def build_last_sequence_search() -> Body:
     """Build the search for the highest sequence number of all writes to an index."""
     return {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "sequence"}}}}
 
@@ -74,8 +74,10 @@ def build_search(request: SearchRequest) -> Body:
         "size": request.size,
         "track_total_hits": True,
     }
-    aggregations = {str(i): _build_facet_counts(name) for i, name in enumerate(request.facets)}
-    aggregations |= {f"date {i}": _build_histogram(interval) for i, interval in enumerate(request.histograms)}
+    aggregations = {str(i): _build_facet_aggregation(name) for i, name in enumerate(request.facets)}
+    aggregations |= {
+        f"date {i}": _build_histogram_aggregation(interval) for i, interval in enumerate(request.histograms)
+    }
     if aggregations:
         body["aggs"] = aggregations
     return body
@@ -114,43 +116,43 @@ def _build_sort(key: SortKey) -> Body:
     return {key.field: order | {"missing": "_last"}}
 
 
-def _build_histogram(interval: Interval) -> Body:
+def _build_histogram_aggregation(interval: Interval) -> Body:
     width = {"fixed_interval": f"{interval.fixed_ms}ms"} if interval.fixed_ms else {"calendar_interval": interval.unit}
     return {"date_histogram": {"field": "date", "min_doc_count": 1, **width}}
 
 
-def _build_facet_counts(name: str) -> Body:
+def _build_facet_aggregation(name: str) -> Body:
     # the pattern is a regular expression: escape everything that is not a letter or digit
-    prefix = re.sub(r"([^\w])", r"\\\1", build_facet_prefix(name))
+    prefix = re.sub(r"([^\w])", r"\\\1", build_facet_key_prefix(name))
     order = [{"_count": "desc"}, {"_key": "asc"}]
     return {"terms": {"field": "facets", "include": prefix + ".*", "size": MAX_FACET_VALUES, "order": order}}
 
 
-def build_scan(after: str | None, size: int, groups: Groups) -> Body:
-    """Build the search for the next ``size`` documents by id, after the id ``after``."""
+def build_scan_search(after_id: str | None, size: int, groups: Groups) -> Body:
+    """Build the search for the next ``size`` documents by id, after ``after_id``."""
     body: Body = {
         "query": {"bool": {"filter": build_visibility_filters(groups)}},
         "sort": [{"id": "asc"}],
         "size": size,
         "track_total_hits": False,
     }
-    return body if after is None else body | {"search_after": [after]}
+    return body if after_id is None else body | {"search_after": [after_id]}
 
 
-def build_mark_scan(after: str | None, size: int, since: float) -> Body:
+def build_mark_scan_search(after_id: str | None, size: int, since_seconds: float) -> Body:
     """Build the search for the next ``size`` write marks by id, of writes since a time in seconds since 1970."""
-    return build_scan(after, size, None) | {
-        "query": {"bool": {"filter": [{"range": {"written": {"gte": since}}}]}},
+    return build_scan_search(after_id, size, None) | {
+        "query": {"bool": {"filter": [{"range": {"written": {"gte": since_seconds}}}]}},
         "_source": list(SEQUENCE_FIELDS),
     }
 
 
-def build_readable_ids(after: str | None, size: int, groups: Groups) -> Body:
+def build_readable_ids_search(after_id: str | None, size: int, groups: Groups) -> Body:
     """Build a scan whose hits have no content but the sort value, which is the id."""
-    return build_scan(after, size, groups) | {"_source": False, "stored_fields": "_none_"}
+    return build_scan_search(after_id, size, groups) | {"_source": False, "stored_fields": "_none_"}
 
 
-def build_facet_names(groups: Groups) -> Body:
+def build_facet_names_search(groups: Groups) -> Body:
     """Build the search for the most frequent values of all facets together; each value names its facet."""
     terms = {"field": "facets", "size": MAX_FACET_VALUES, "order": [{"_count": "desc"}, {"_key": "asc"}]}
     query = {"bool": {"filter": build_visibility_filters(groups)}}
@@ -175,7 +177,7 @@ def build_holder_counts(phrases: Sequence[str], groups: Groups) -> Body:
     }
 
 
-def build_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:
+def restrict_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:
     """Restrict a caller's search of an attached source to documents they may read, hits and aggregations alike.
 
     ``access``: None for a caller who may read everything.

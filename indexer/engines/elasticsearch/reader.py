@@ -81,7 +81,9 @@ class ElasticsearchReader(Reader):
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         after = None
         while True:
-            hits = self._run_search(query_builder.build_scan(after, SCAN_BATCH, groups), scored=False)["hits"]["hits"]
+            hits = self._run_search(query_builder.build_scan_search(after, SCAN_BATCH, groups), scored=False)["hits"][
+                "hits"
+            ]
             for hit in hits:
                 yield decode_source(hit["_source"])
             if len(hits) < SCAN_BATCH:
@@ -92,7 +94,7 @@ class ElasticsearchReader(Reader):
         ids: list[str] = []
         while len(ids) < limit:
             size = min(ID_BATCH, limit - len(ids))
-            body = query_builder.build_readable_ids(ids[-1] if ids else None, size, groups)
+            body = query_builder.build_readable_ids_search(ids[-1] if ids else None, size, groups)
             response = self._run_search(body, scored=False, filter_path=query_builder.ID_FILTER_PATH)
             hits = response.get("hits", {}).get("hits", ())
             ids += [hit["sort"][0] for hit in hits]
@@ -101,7 +103,7 @@ class ElasticsearchReader(Reader):
         return ids
 
     def facet_names(self, groups: Groups = None) -> list[str]:
-        response = self._run_search(query_builder.build_facet_names(groups), scored=False)
+        response = self._run_search(query_builder.build_facet_names_search(groups), scored=False)
         buckets = response["aggregations"]["values"]["buckets"]
         return list(dict.fromkeys(parse_facet_name(bucket["key"]) for bucket in buckets))
 
@@ -119,11 +121,11 @@ class ElasticsearchReader(Reader):
             raise TooLarge(f"hit {last} is beyond the result window", fix=f"request hits up to {MAX_RESULT_WINDOW}")
         scored = any(key.field == "score" for key in request.order)
         response = self._run_search(query_builder.build_search(request), scored=scored)
-        return response_parser.parse_search(response, request)
+        return response_parser.parse_search_response(response, request)
 
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
-        body = neighbourhood_query.build_neighbourhood(request, phrases)
+        body = neighbourhood_query.build_neighbourhood_search(request, phrases)
         response = self._run_search(
             body,
             scored=True,

@@ -11,11 +11,11 @@ import numpy as np
 from indexer.engines.elasticsearch.mappings import decode_source, decode_summary_degrees, decode_summary_title
 from indexer.engines.elasticsearch.neighbourhood_query import sum_boosts
 from indexer.engines.search_types import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
-from indexer.identifiers import build_facet_prefix
+from indexer.identifiers import build_facet_key_prefix
 from indexer.lazy_sequences import LazySequence
 
 
-def parse_search(response: Mapping[str, Any], request: SearchRequest) -> SearchResult:
+def parse_search_response(response: Mapping[str, Any], request: SearchRequest) -> SearchResult:
     """Return the hits and counts of the response to ``build_search(request)``."""
     hits = []
     score_position = next((i for i, key in enumerate(request.order) if key.field == "score"), None)
@@ -34,14 +34,14 @@ def _parse_histogram(histogram: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _parse_facet_counts(buckets: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
-    prefix = build_facet_prefix(name)
+    prefix = build_facet_key_prefix(name)
     return {bucket["key"][len(prefix) :]: bucket["doc_count"] for bucket in buckets}
 
 
 def parse_neighbourhood(
     response: Mapping[str, Any], request: NeighbourhoodRequest, phrases: Sequence[str]
 ) -> Neighbourhood:
-    """Return the neighbourhood from the response to ``build_neighbourhood(request, phrases)``."""
+    """Return the neighbourhood from the response to ``build_neighbourhood_search(request, phrases)``."""
     hits = {hit["sort"][1]: hit for hit in response.get("hits", {}).get("hits", ())}
     included = [id for id in dict.fromkeys(request.include) if id in hits]
     totals = {id: hit["sort"][0] for id, hit in hits.items()}

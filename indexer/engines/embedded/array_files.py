@@ -11,21 +11,21 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 
-def map_array(path: Path) -> NDArray[Any]:
+def memory_map_array(path: Path) -> NDArray[Any]:
     """Memory-map a ``.npy`` file for reading. Raise OSError or ValueError if it is missing or broken."""
     # a plain view: the memmap subclass makes every slice dearer
     array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
     return array
 
 
-def map_raw_file(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
+def memory_map_raw_file(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
     """Memory-map a file of bare numbers, without a header, for reading."""
     if path.stat().st_size == 0:
         return np.zeros(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode="r")
 
 
-def create_array(path: Path, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+def create_mapped_array(path: Path, size: int, dtype: type[np.generic]) -> NDArray[Any]:
     """Create a ``.npy`` file of ``size`` numbers and memory-map it for writing. Raise OSError if the disk is full."""
     if size == 0:
         save_array(path, np.zeros(0, dtype=dtype))

@@ -63,7 +63,7 @@ class EmbeddedColumns(DocumentColumns):
     def get_salience(self, positions: Positions) -> PhraseWeights:
         return self._forward_index.get_salience(self._numbers[positions])
 
-    def find_row(self, phrase: str) -> int | None:
+    def find_phrase_row(self, phrase: str) -> int | None:
         return self._epoch.find_phrase_row(phrase)
 
     @report_damage

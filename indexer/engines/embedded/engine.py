@@ -17,7 +17,13 @@ from indexer.engines.embedded.open_epoch import READ_ERRORS, OpenEpoch
 from indexer.engines.embedded.reader import EmbeddedReader
 from indexer.engines.embedded.updates import UpdateSession, load_committed_delta
 from indexer.engines.search_types import IndexInfo
-from indexer.engines.write_order import ClaimCheck, WriteResult, get_first_sequence, get_term_of, skip_check
+from indexer.engines.write_order import (
+    ClaimCheck,
+    WriteResult,
+    get_first_sequence_of_term,
+    get_write_term_of,
+    skip_claim_check,
+)
 from indexer.errors import EpochChanged, UnknownIndex
 from indexer.identifiers import check_index_name, is_document_id
 from indexer.progress import Progress, no_progress
@@ -49,7 +55,7 @@ class EmbeddedEngine(Engine):
     def open_reader(self, index: str) -> Reader:
         while True:
             try:
-                return EmbeddedReader(self, self._current_epoch(self._index_folder(index)))
+                return EmbeddedReader(self, self._get_current_epoch(self._get_index_folder(index)))
             except EpochChanged:  # replaced while it was opened: take the new one
                 continue
 
@@ -57,7 +63,7 @@ class EmbeddedEngine(Engine):
         return self.open_reader(index).info  # the model is read on first use
 
     def check_files(self, index: str, progress: Progress = no_progress) -> bool:
-        folder = self._index_folder(index)
+        folder = self._get_index_folder(index)
         while True:
             epoch = folder.current_epoch()
             if epoch is None:
@@ -73,10 +79,10 @@ class EmbeddedEngine(Engine):
                     raise folder.to_read_error(error) from error
 
     def start_build(self, index: str) -> Build:
-        return EmbeddedBuild(self._index_folder(index), self._lock_timeout)
+        return EmbeddedBuild(self._get_index_folder(index), self._lock_timeout)
 
     def delete_index(self, index: str) -> None:
-        folder = self._index_folder(index)
+        folder = self._get_index_folder(index)
         with folder.write_lock(self._lock_timeout):
             if folder.current_epoch() is None:
                 raise UnknownIndex(index)
@@ -89,36 +95,36 @@ class EmbeddedEngine(Engine):
         documents: Iterable[AnalysedDocument],
         *,
         sequence: int | None = None,
-        check_claim: ClaimCheck = skip_check,
+        check_claim: ClaimCheck = skip_claim_check,
     ) -> WriteResult:
         with self._open_update(index) as session:
-            return session.add(documents, self._number_write(index, sequence), check_claim)
+            return session.add(documents, self._choose_sequence(index, sequence), check_claim)
 
     def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
         with self._open_update(index) as session:
             valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
-            return session.delete(valid_ids, self._number_write(index, sequence))
+            return session.delete(valid_ids, self._choose_sequence(index, sequence))
 
-    def get_term(self, index: str) -> int:
-        return self._index_folder(index).read_term()
+    def get_write_term(self, index: str) -> int:
+        return self._get_index_folder(index).read_term()
 
-    def start_term(self, index: str) -> int:
-        folder = self._index_folder(index)
-        marks = self._current_epoch(folder).current_state().snapshot.delta.marks
-        return folder.start_term(get_term_of(max((mark.sequence for mark in marks.values()), default=0)))
+    def start_write_term(self, index: str) -> int:
+        folder = self._get_index_folder(index)
+        marks = self._get_current_epoch(folder).current_state().snapshot.delta.marks
+        return folder.start_write_term(get_write_term_of(max((mark.sequence for mark in marks.values()), default=0)))
 
     def close(self) -> None:
         self._open_epochs.clear()
 
-    def _number_write(self, index: str, sequence: int | None) -> int:
-        return get_first_sequence(self.start_term(index)) if sequence is None else sequence
+    def _choose_sequence(self, index: str, sequence: int | None) -> int:
+        return get_first_sequence_of_term(self.start_write_term(index)) if sequence is None else sequence
 
     @contextmanager
     def _open_update(self, index: str) -> Iterator[UpdateSession]:
         """Yield a writer of the current epoch, under the write lock. Raise CorruptIndex for broken files."""
-        folder = self._index_folder(index)
+        folder = self._get_index_folder(index)
         with folder.write_lock(self._lock_timeout):
-            epoch = self._current_epoch(folder)
+            epoch = self._get_current_epoch(folder)
             try:
                 delta = load_committed_delta(epoch.path)
             except READ_ERRORS as error:
@@ -126,10 +132,10 @@ class EmbeddedEngine(Engine):
             with UpdateSession(epoch, delta) as session:
                 yield session
 
-    def _index_folder(self, index: str) -> IndexFolder:
+    def _get_index_folder(self, index: str) -> IndexFolder:
         return IndexFolder(self._root, check_index_name(index))
 
-    def _current_epoch(self, folder: IndexFolder) -> OpenEpoch:
+    def _get_current_epoch(self, folder: IndexFolder) -> OpenEpoch:
         """Return the current epoch, opened once and shared. Raise UnknownIndex if there is none."""
         with self._open_lock:
             epoch = self._open_epochs.get(folder.name)

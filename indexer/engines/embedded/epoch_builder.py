@@ -49,7 +49,7 @@ class EmbeddedBuild(Build):
             for analysed in prepared:
                 if analysed.document.id in self._graph_writer:
                     self._writer.delete_documents_by_term("id", analysed.document.id)
-                stored, document = fulltext_index.to_tantivy_document(analysed)
+                stored, document = fulltext_index.repair_and_build_tantivy_document(analysed)
                 self._writer.add_document(document)
                 self._graph_writer.add(stored)
 

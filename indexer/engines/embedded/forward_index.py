@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.embedded.array_files import map_array
+from indexer.engines.embedded.array_files import memory_map_array
 from indexer.engines.lazy_documents import EncodedLines, PhraseWeights
 from indexer.int_arrays import csr_positions
 
@@ -71,11 +71,11 @@ class ForwardIndex:
 
     def get_edges(self, documents: Ints) -> PhraseWeights:
         """Return the phrases of documents with their BM25."""
-        return _take_weights(self.edge_starts, self.edge_rows, self.edge_weights, documents)
+        return _gather_phrase_weights(self.edge_starts, self.edge_rows, self.edge_weights, documents)
 
     def get_salience(self, documents: Ints) -> PhraseWeights:
         """Return the salient phrases of documents with their salience."""
-        return _take_weights(self.salient_starts, self.salient_rows, self.salience, documents)
+        return _gather_phrase_weights(self.salient_starts, self.salient_rows, self.salience, documents)
 
     def is_consistent(self, document_count: int) -> bool:
         """Return whether the sizes of the arrays fit each other and ``document_count``; a torn write does not pass."""
@@ -90,7 +90,7 @@ class ForwardIndex:
         )
 
 
-def _take_weights(starts: Ints, rows: NDArray[Any], values: NDArray[Any], documents: Ints) -> PhraseWeights:
+def _gather_phrase_weights(starts: Ints, rows: NDArray[Any], values: NDArray[Any], documents: Ints) -> PhraseWeights:
     indexes = csr_positions(starts, documents)
     counts = starts[documents + 1] - starts[documents]
     return PhraseWeights(rows[indexes].astype(np.int64), values[indexes].astype(np.float64), counts)
@@ -103,7 +103,9 @@ def load_forward_index(folder: Path, document_count: int) -> ForwardIndex | None
     """
     if not (folder / forward_file_name(FORWARD_ARRAYS[0])).exists():
         return None
-    forward_index = ForwardIndex(**{name: map_array(folder / forward_file_name(name)) for name in FORWARD_ARRAYS})
+    forward_index = ForwardIndex(
+        **{name: memory_map_array(folder / forward_file_name(name)) for name in FORWARD_ARRAYS}
+    )
     if not forward_index.is_consistent(document_count):
         raise ValueError(f"the forward arrays in {folder} are inconsistent")
     return forward_index

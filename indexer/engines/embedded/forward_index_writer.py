@@ -42,8 +42,8 @@ class ForwardIndexWriter:
 
     def add(self, analysed: AnalysedDocument, salient_ids: list[int]) -> None:
         """Add a document; ``salient_ids`` numbers its salient phrases in order of arrival."""
-        version, word_ids = _parse_version(analysed.version), self._arrival_word_ids
-        words = [_NEW_LINE] if version is None else _split_lines(analysed.tokens)
+        version, word_ids = _parse_hex_version(analysed.version), self._arrival_word_ids
+        words = [_NEW_LINE] if version is None else _split_words_and_newlines(analysed.tokens)
         self._sizes["words"].append(len(words))
         array("i", [word_ids.setdefault(word, len(word_ids)) for word in words]).tofile(self._files["words"])
         self._sizes["salient"].append(len(salient_ids))
@@ -51,29 +51,31 @@ class ForwardIndexWriter:
         array("d", [one.salience for one in analysed.salient]).tofile(self._files["salience"])
         self._versions.append(version or 0)
 
-    def finish(self, arrival: Ints, rows: Ints, model_word_ids: Mapping[str, int]) -> None:
+    def finish(self, arrival_numbers: Ints, phrase_rows: Ints, model_word_ids: Mapping[str, int]) -> None:
         """Write the arrays, except those of the edges.
 
-        ``arrival``: arrival number of each document, by document number; ``rows``: graph row of each phrase in order
-        of arrival; ``model_word_ids``: the model's id of each word.
+        ``arrival_numbers``: arrival number of each document, by document number; ``phrase_rows``: graph row of each
+        phrase in order of arrival; ``model_word_ids``: the model's id of each word.
         """
-        self._save_array("versions", np.frombuffer(self._versions, dtype=np.uint64)[arrival])
-        self._save_word_ids(arrival, model_word_ids)
+        self._save_array("versions", np.frombuffer(self._versions, dtype=np.uint64)[arrival_numbers])
+        self._save_word_ids(arrival_numbers, model_word_ids)
         raw_starts = csr_starts(np.frombuffer(self._sizes["salient"], dtype=np.int64))
-        starts = csr_starts(np.diff(raw_starts)[arrival])
+        starts = csr_starts(np.diff(raw_starts)[arrival_numbers])
         self._save_array("salient_starts", starts)
         for name in ("salient_rows", "salience"):
-            raw, out = self._map_raw(name), self._create_array(name, int(starts[-1]), _RAW_TYPES[name])
-            for first in range(0, len(arrival), BATCH_DOCUMENTS):
-                values = raw[csr_positions(raw_starts, arrival[first : first + BATCH_DOCUMENTS])]
-                out[starts[first] : starts[first] + len(values)] = rows[values] if name == "salient_rows" else values
+            raw, out = self._memory_map_raw(name), self._create_array(name, int(starts[-1]), _RAW_TYPES[name])
+            for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
+                values = raw[csr_positions(raw_starts, arrival_numbers[first : first + BATCH_DOCUMENTS])]
+                out[starts[first] : starts[first] + len(values)] = (
+                    phrase_rows[values] if name == "salient_rows" else values
+                )
         for name in _RAW_TYPES:
             self._raw_path(name).unlink()
 
-    def create_edge_arrays(self, starts: Ints) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Create the arrays of rows and weights by document for the caller to fill; ``starts`` has their starts."""
-        self._save_array("edge_starts", starts)
-        total = int(starts[-1])
+    def create_edge_arrays(self, edge_starts: Ints) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Create the arrays of rows and weights by document for the caller to fill; ``edge_starts``: their starts."""
+        self._save_array("edge_starts", edge_starts)
+        total = int(edge_starts[-1])
         return self._create_array("edge_rows", total, np.int32), self._create_array("edge_weights", total, np.float32)
 
     def close(self) -> None:
@@ -82,43 +84,43 @@ class ForwardIndexWriter:
             for file in self._files.values():
                 stack.callback(file.close)
 
-    def _save_word_ids(self, arrival: Ints, model_word_ids: Mapping[str, int]) -> None:
+    def _save_word_ids(self, arrival_numbers: Ints, model_word_ids: Mapping[str, int]) -> None:
         model_ids = np.array([model_word_ids.get(word, _UNKNOWN) for word in self._arrival_word_ids], dtype=np.int64)
         model_ids[self._arrival_word_ids[_NEW_LINE]] = LINE_END
-        raw, raw_starts = self._map_raw("words"), csr_starts(np.frombuffer(self._sizes["words"], dtype=np.int64))
+        raw, raw_starts = self._memory_map_raw("words"), csr_starts(np.frombuffer(self._sizes["words"], dtype=np.int64))
         sizes = [np.zeros(0, dtype=np.int64)]
         with self._raw_path("word_ids").open("wb") as out:
-            for first in range(0, len(arrival), BATCH_DOCUMENTS):
-                batch = arrival[first : first + BATCH_DOCUMENTS]
+            for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
+                batch = arrival_numbers[first : first + BATCH_DOCUMENTS]
                 word_ids = model_ids[raw[csr_positions(raw_starts, batch)]]
-                word_ids, batch_sizes = _blank_unknown(word_ids, np.diff(raw_starts)[batch])
+                word_ids, batch_sizes = _blank_documents_with_unknown_words(word_ids, np.diff(raw_starts)[batch])
                 word_ids.astype(np.int32).tofile(out)
                 sizes.append(batch_sizes)
         starts = csr_starts(np.concatenate(sizes))
         self._save_array("word_id_starts", starts)
-        encoded = array_files.map_raw_file(self._raw_path("word_ids"), np.int32)
+        encoded = array_files.memory_map_raw_file(self._raw_path("word_ids"), np.int32)
         self._create_array("word_ids", int(starts[-1]), np.int32)[:] = encoded
         self._raw_path("word_ids").unlink()
 
     def _raw_path(self, name: str) -> Path:
         return self._folder / f"raw.forward_{name}"
 
-    def _map_raw(self, name: str) -> NDArray[Any]:
-        return array_files.map_raw_file(self._raw_path(name), _RAW_TYPES[name])
+    def _memory_map_raw(self, name: str) -> NDArray[Any]:
+        return array_files.memory_map_raw_file(self._raw_path(name), _RAW_TYPES[name])
 
     def _create_array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-        return array_files.create_array(self._folder / forward_file_name(name), size, dtype)
+        return array_files.create_mapped_array(self._folder / forward_file_name(name), size, dtype)
 
     def _save_array(self, name: str, values: NDArray[np.generic]) -> None:
         array_files.save_array(self._folder / forward_file_name(name), values)
 
 
-def _parse_version(version: str) -> int | None:
+def _parse_hex_version(version: str) -> int | None:
     """Return a content version of 16 hexadecimal digits as a number, None for any other string."""
     return int(version, 16) if _VERSION.fullmatch(version) else None
 
 
-def _split_lines(tokens: str) -> list[str]:
+def _split_words_and_newlines(tokens: str) -> list[str]:
     """Split tokens into words with a newline after each line; a lone newline if the white space is irregular."""
     if not tokens:
         return []
@@ -128,15 +130,15 @@ def _split_lines(tokens: str) -> list[str]:
     return pieces if is_regular else [_NEW_LINE]
 
 
-def _blank_unknown(word_ids: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+def _blank_documents_with_unknown_words(word_ids: Ints, document_sizes: Ints) -> tuple[Ints, Ints]:
     """Replace the words of each document that has an unknown one by a single LINE_END; return word ids and sizes."""
-    document = np.repeat(np.arange(len(sizes)), sizes)
-    has_unknown = np.bincount(document[word_ids == _UNKNOWN], minlength=len(sizes)) > 0
+    document = np.repeat(np.arange(len(document_sizes)), document_sizes)
+    has_unknown = np.bincount(document[word_ids == _UNKNOWN], minlength=len(document_sizes)) > 0
     if not has_unknown.any():
-        return word_ids, sizes
-    first = np.cumsum(sizes) - sizes
+        return word_ids, document_sizes
+    first = np.cumsum(document_sizes) - document_sizes
     is_kept = ~has_unknown[document]
     is_kept[first[has_unknown]] = True
     word_ids = word_ids.copy()
     word_ids[first[has_unknown]] = LINE_END
-    return word_ids[is_kept], np.where(has_unknown, 1, sizes)
+    return word_ids[is_kept], np.where(has_unknown, 1, document_sizes)

@@ -10,7 +10,7 @@ from tantivy import DocAddress, Document, Index, Schema, SchemaBuilder, Searcher
 
 from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
-from indexer.engines.document_codec import document_from_json, document_to_json
+from indexer.engines.document_codec import document_from_json, repair_and_encode_document
 from indexer.engines.embedded.query_builder import build_terms_query
 from indexer.identifiers import build_facet_keys
 
@@ -54,12 +54,12 @@ def read_opstamp(folder: Path) -> int:
     return int(orjson.loads((folder / "meta.json").read_bytes())["opstamp"])
 
 
-def to_tantivy_document(analysed: AnalysedDocument) -> tuple[AnalysedDocument, Document]:
+def repair_and_build_tantivy_document(analysed: AnalysedDocument) -> tuple[AnalysedDocument, Document]:
     """Return the document as it will be read back, and the tantivy document to store.
 
     Raise BadInput for a document that cannot be stored.
     """
-    analysed, source = document_to_json(analysed)
+    analysed, source = repair_and_encode_document(analysed)
     document = analysed.document
     fields = Document()
     fields.add_text("id", document.id)

@@ -12,7 +12,7 @@ from indexer.engines.embedded.fulltext_index import read_document
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey
 from indexer.engines.search_types import MAX_FACET_VALUES, Hit, SearchRequest
 from indexer.errors import TooLarge
-from indexer.identifiers import build_facet_prefix, parse_facet_name
+from indexer.identifiers import build_facet_key_prefix, parse_facet_name
 
 DocumentKey = tuple[int, int]
 """Segment and number within it."""
@@ -22,13 +22,13 @@ def search_page(searcher: Searcher, query: Query, request: SearchRequest) -> tup
     """Return the number of matches and the hits of one page."""
     offset, size = request.offset, request.size
     if request.order == BY_SCORE:
-        return _page_by_score(searcher, query, offset, size)
+        return _search_page_by_score(searcher, query, offset, size)
     if request.order == BY_ID:
-        return _page_by_id(searcher, query, offset, size, request.constant_score or 0.0)
-    return _page_by_columns(searcher, query, offset, size, request.order)
+        return _search_page_by_id(searcher, query, offset, size, request.constant_score or 0.0)
+    return _search_page_by_columns(searcher, query, offset, size, request.order)
 
 
-def _page_by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:
+def _search_page_by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:
     """Return a page, best first and ties by id; tantivy breaks ties by address, so all ties of the page are read."""
     end, limit = offset + size, offset + size + 16
     while True:
@@ -49,12 +49,12 @@ def _page_by_score(searcher: Searcher, query: Query, offset: int, size: int) -> 
     return _get_total(result), page
 
 
-def _page_by_id(searcher: Searcher, query: Query, offset: int, size: int, score: float) -> tuple[int, list[Hit]]:
+def _search_page_by_id(searcher: Searcher, query: Query, offset: int, size: int, score: float) -> tuple[int, list[Hit]]:
     result = searcher.search(query, max(size, 1), offset=offset, order_by_field="id", order=Order.Asc)
     return _get_total(result), [_build_hit(searcher, score, address) for _, address in result.hits[:size]]
 
 
-def _page_by_columns(
+def _search_page_by_columns(
     searcher: Searcher, query: Query, offset: int, size: int, order: Sequence[SortKey]
 ) -> tuple[int, list[Hit]]:
     """Return a page in any order: sort columns of the keys over all matches here, and read only the page."""
@@ -96,7 +96,7 @@ def _make_sort_key(
 
 def count_facet_values(searcher: Searcher, query: Query, name: str) -> dict[str, int]:
     """Return the number of matches with each value of a facet, most frequent first."""
-    prefix = build_facet_prefix(name)
+    prefix = build_facet_key_prefix(name)
     counts = searcher.terms_with_prefix("facets", prefix, query)
     counts.sort(key=lambda pair: (-pair[1], pair[0]))
     return {key[len(prefix) :]: count for key, count in counts[:MAX_FACET_VALUES]}

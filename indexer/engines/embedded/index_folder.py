@@ -133,7 +133,7 @@ class IndexFolder:
             except FileNotFoundError:
                 return 0
 
-    def start_term(self, last_term: int) -> int:
+    def start_write_term(self, last_term: int) -> int:
         """Start a term above all others and above ``last_term``, and return it; on disk when this returns."""
         with translate_os_errors(self.root):
             self.make_folder(self._terms_file.parent)

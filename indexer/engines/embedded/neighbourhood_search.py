@@ -35,7 +35,7 @@ class _Edges:
     in_a_count: int
     """Number of phrases before the first only of b."""
 
-    def select(self, is_selected: NDArray[np.bool_]) -> _Edges:
+    def select_documents(self, is_selected: NDArray[np.bool_]) -> _Edges:
         """Return the edges of the selected documents, in order; ``is_selected`` has shape (size,)."""
         indexes = np.flatnonzero(is_selected[self.documents])
         return replace(
@@ -45,9 +45,9 @@ class _Edges:
             weights=self.weights[indexes],
         )
 
-    def repeat_by_edge(self, values: NDArray[Any]) -> NDArray[Any]:
+    def spread_over_edges(self, phrase_values: NDArray[Any]) -> NDArray[Any]:
         """Spread one value per phrase, shape (phrases,), to one per edge, shape (edges,)."""
-        return np.repeat(values, np.diff(self.starts))
+        return np.repeat(phrase_values, np.diff(self.starts))
 
 
 def find_neighbourhood(
@@ -59,24 +59,24 @@ def find_neighbourhood(
     visible = snapshot.mask_visible(request.groups)
     is_selected = _mask_reached_from_both(edges, snapshot.size, visible)
     reached = np.flatnonzero(is_selected)
-    included = _find_included(snapshot, request.include, visible)
+    included = _find_included_numbers(snapshot, request.include, visible)
     is_selected[included] = True
-    edges = edges.select(is_selected)  # most lead to documents that only one side reaches
+    edges = edges.select_documents(is_selected)  # most lead to documents that only one side reaches
     best = _rank_reached(reached, edges, snapshot, request.limit)
     is_selected[:] = False
     is_selected[included] = True
     chosen = np.concatenate([included, best[~is_selected[best]]])
     is_selected[chosen] = True
-    edges = edges.select(is_selected)
+    edges = edges.select_documents(is_selected)
     column = np.empty(snapshot.size, dtype=np.int64)  # read for chosen documents only
     column[chosen] = np.arange(len(chosen))
-    ids, titles, degrees = snapshot.describe_documents(chosen)
+    ids, titles, degrees = snapshot.read_ids_titles_and_degrees(chosen)
     return Neighbourhood(
         ids=tuple(ids),
         titles=titles,
         degrees=degrees,
         phrases=phrases,
-        rows=edges.repeat_by_edge(edges.order),
+        rows=edges.spread_over_edges(edges.order),
         columns=column[edges.documents],
         weights=edges.weights.astype(np.float64),
         reached_count=len(reached),
@@ -108,10 +108,10 @@ def _gather_edges(
 ) -> _Edges:
     graph, added = snapshot.graph, snapshot.added_postings
 
-    def group_of(i: int) -> int:
+    def get_phrase_group(i: int) -> int:
         return 0 if phrases[i] not in request.boosts_b else 1 if phrases[i] in request.boosts_a else 2
 
-    order = sorted(range(len(phrases)), key=group_of)
+    order = sorted(range(len(phrases)), key=get_phrase_group)
     documents, weights, sizes = [], [], [0] * len(phrases)
     for k, i in enumerate(order):
         row = find_row(phrases[i])
@@ -124,7 +124,7 @@ def _gather_edges(
             documents.append(added[phrases[i]][0])
             weights.append(added[phrases[i]][1])
             sizes[k] += len(added[phrases[i]][0])
-    groups = [group_of(i) for i in order]
+    groups = [get_phrase_group(i) for i in order]
     boosts = np.array([request.boosts_a.get(phrases[i], 0.0) + request.boosts_b.get(phrases[i], 0.0) for i in order])
     return _Edges(
         order=np.array(order, dtype=np.int64),
@@ -137,11 +137,11 @@ def _gather_edges(
     )
 
 
-def _mask_reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _mask_reached_from_both(edges: _Edges, document_count: int, visible: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Return which visible documents have an edge from both sides, shape (size,)."""
-    from_a = np.zeros(size, dtype=np.bool_)
+    from_a = np.zeros(document_count, dtype=np.bool_)
     from_a[edges.documents[: edges.starts[edges.in_a_count]]] = True
-    from_b = np.zeros(size, dtype=np.bool_)
+    from_b = np.zeros(document_count, dtype=np.bool_)
     from_b[edges.documents[edges.starts[edges.only_a_count] :]] = True
     from_a &= from_b
     if visible is not None:
@@ -151,20 +151,20 @@ def _mask_reached_from_both(edges: _Edges, size: int, visible: NDArray[np.bool_]
 
 def _rank_reached(reached: NDArray[np.int64], edges: _Edges, snapshot: EpochSnapshot, limit: int) -> NDArray[np.int64]:
     """Return the ``limit`` reached documents with the largest sum of boosted weights, ties by id."""
-    weights = edges.weights * edges.repeat_by_edge(edges.boosts)
+    weights = edges.weights * edges.spread_over_edges(edges.boosts)
     totals = np.bincount(edges.documents, weights=weights, minlength=snapshot.size)[reached]
     if 0 < limit < len(reached):
         threshold = np.partition(totals, len(totals) - limit)[len(totals) - limit]
         is_above = totals >= threshold
         reached, totals = reached[is_above], totals[is_above]
-    by_id = reached if snapshot.id_order is None else snapshot.id_order[reached]
+    by_id = reached if snapshot.id_sort_keys is None else snapshot.id_sort_keys[reached]
     return reached[np.lexsort((by_id, -totals))[:limit]]
 
 
-def _find_included(
-    snapshot: EpochSnapshot, include: tuple[str, ...], visible: NDArray[np.bool_] | None
+def _find_included_numbers(
+    snapshot: EpochSnapshot, included_ids: tuple[str, ...], visible: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
-    """Return the numbers of the visible documents among ``include``, in order."""
-    numbers = snapshot.find_document_numbers(list(dict.fromkeys(include)))
+    """Return the numbers of the visible documents among ``included_ids``, in order."""
+    numbers = snapshot.find_document_numbers(list(dict.fromkeys(included_ids)))
     numbers = numbers[numbers >= 0]
     return numbers if visible is None else numbers[visible[numbers]]

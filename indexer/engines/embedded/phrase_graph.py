@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from indexer.engines.embedded.array_files import map_array
+from indexer.engines.embedded.array_files import memory_map_array
 from indexer.engines.search_types import may_read
 from indexer.lazy_sequences import OffsetStringTable
 
@@ -72,7 +72,7 @@ class PhraseGraph:
 
 def load_phrase_graph(folder: Path) -> PhraseGraph:
     """Open the graph in a folder. Raise OSError or ValueError if a file is missing or cut short."""
-    arrays = {name: map_array(folder / f"{name}.npy") for name in GRAPH_ARRAYS}
+    arrays = {name: memory_map_array(folder / f"{name}.npy") for name in GRAPH_ARRAYS}
     names = orjson.loads((folder / NAMES_FILE).read_bytes())
     graph = PhraseGraph(
         starts=arrays["starts"],

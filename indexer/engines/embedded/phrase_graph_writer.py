@@ -71,7 +71,7 @@ class PhraseGraphWriter:
         ids = sorted(self._arrivals)
         arrival = np.array([self._arrivals[id] for id in ids], dtype=np.int64)
         self._save_documents(ids, arrival)
-        rows, other = self._assign_rows(model_phrase_ids)
+        rows, other = self._assign_phrase_rows(model_phrase_ids)
         raw_starts = csr_starts(np.frombuffer(self._sizes, dtype=np.int64))
         self._save_edges_by_document(arrival, raw_starts, rows)
         self._save_edges_by_phrase(arrival, raw_starts, rows, len(model_phrase_ids) + len(other))
@@ -88,21 +88,24 @@ class PhraseGraphWriter:
             for file in self._files.values():
                 stack.callback(file.close)
 
-    def _save_documents(self, ids: Sequence[str], arrival: NDArray[np.int64]) -> None:
+    def _save_documents(self, ids: Sequence[str], arrival_numbers: NDArray[np.int64]) -> None:
         packed = OffsetStringTable.from_strings(ids)
         self._save_array("id_starts", packed.starts)
         self._save_array("id_blob", packed.blob)
-        self._save_array("degrees", np.frombuffer(self._degrees, dtype=np.float64)[arrival])
-        self._save_array("acl", np.frombuffer(self._document_acls, dtype=np.int32)[arrival])
+        self._save_array("degrees", np.frombuffer(self._degrees, dtype=np.float64)[arrival_numbers])
+        self._save_array("acl", np.frombuffer(self._document_acls, dtype=np.int32)[arrival_numbers])
         raw_starts = csr_starts(np.frombuffer(self._title_sizes, dtype=np.int64))
-        starts = csr_starts(np.diff(raw_starts)[arrival])
-        raw, titles = self._map_raw("titles", np.uint8), self._create_array("title_blob", int(starts[-1]), np.uint8)
-        for first in range(0, len(arrival), BATCH_DOCUMENTS):
-            indexes = csr_positions(raw_starts, arrival[first : first + BATCH_DOCUMENTS])
+        starts = csr_starts(np.diff(raw_starts)[arrival_numbers])
+        raw, titles = (
+            self._memory_map_raw("titles", np.uint8),
+            self._create_array("title_blob", int(starts[-1]), np.uint8),
+        )
+        for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
+            indexes = csr_positions(raw_starts, arrival_numbers[first : first + BATCH_DOCUMENTS])
             titles[starts[first] : starts[first] + len(indexes)] = raw[indexes]
         self._save_array("title_starts", starts)
 
-    def _assign_rows(self, model_phrase_ids: Mapping[str, int]) -> tuple[NDArray[np.int64], dict[str, int]]:
+    def _assign_phrase_rows(self, model_phrase_ids: Mapping[str, int]) -> tuple[NDArray[np.int64], dict[str, int]]:
         """Return the row of each phrase in order of arrival, and the rows of phrases that the model does not name.
 
         Rows are the model's phrase ids; the other phrases come after them.
@@ -115,24 +118,28 @@ class PhraseGraphWriter:
         return rows, other
 
     def _save_edges_by_document(
-        self, arrival: NDArray[np.int64], raw_starts: NDArray[np.int64], rows: NDArray[np.int64]
+        self, arrival_numbers: NDArray[np.int64], raw_edge_starts: NDArray[np.int64], phrase_rows: NDArray[np.int64]
     ) -> None:
         """Write edges by document, each document's in its own order."""
-        starts = csr_starts(np.diff(raw_starts)[arrival])
+        starts = csr_starts(np.diff(raw_edge_starts)[arrival_numbers])
         out_rows, out_weights = self._forward_writer.create_edge_arrays(starts)
         start = 0
-        for _, edge_rows, edge_weights in self._iterate_edges(arrival, raw_starts, rows):
+        for _, edge_rows, edge_weights in self._iterate_edge_batches(arrival_numbers, raw_edge_starts, phrase_rows):
             end = start + len(edge_rows)
             out_rows[start:end] = edge_rows
             out_weights[start:end] = edge_weights
             start = end
 
     def _save_edges_by_phrase(
-        self, arrival: NDArray[np.int64], raw_starts: NDArray[np.int64], rows: NDArray[np.int64], row_count: int
+        self,
+        arrival_numbers: NDArray[np.int64],
+        raw_edge_starts: NDArray[np.int64],
+        phrase_rows: NDArray[np.int64],
+        row_count: int,
     ) -> None:
         """Write edges by phrase, each phrase's documents ascending: a counting sort, two passes over the raw edges."""
         sizes = np.zeros(row_count, dtype=np.int64)
-        for _, edge_rows, _ in self._iterate_edges(arrival, raw_starts, rows):
+        for _, edge_rows, _ in self._iterate_edge_batches(arrival_numbers, raw_edge_starts, phrase_rows):
             present, counts = np.unique(edge_rows, return_counts=True)
             sizes[present] += counts
         starts = csr_starts(sizes)
@@ -140,7 +147,9 @@ class PhraseGraphWriter:
         documents = self._create_array("documents", int(starts[-1]), np.int32)
         weights = self._create_array("weights", int(starts[-1]), np.float32)
         next_free = starts[:-1].copy()
-        for edge_documents, edge_rows, edge_weights in self._iterate_edges(arrival, raw_starts, rows):
+        for edge_documents, edge_rows, edge_weights in self._iterate_edge_batches(
+            arrival_numbers, raw_edge_starts, phrase_rows
+        ):
             order = np.argsort(edge_rows, kind="stable")
             present, first, counts = np.unique(edge_rows[order], return_index=True, return_counts=True)
             targets = np.repeat(next_free[present] - first, counts) + np.arange(len(order))
@@ -148,23 +157,26 @@ class PhraseGraphWriter:
             weights[targets] = edge_weights[order]
             next_free[present] += counts
 
-    def _iterate_edges(
-        self, arrival: NDArray[np.int64], raw_starts: NDArray[np.int64], rows: NDArray[np.int64]
+    def _iterate_edge_batches(
+        self, arrival_numbers: NDArray[np.int64], raw_edge_starts: NDArray[np.int64], phrase_rows: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]]:
         """Yield document numbers, rows and weights of edges, a batch of documents at a time, by number ascending."""
-        raw_phrases, raw_weights = self._map_raw("phrases", np.int32), self._map_raw("weights", np.float32)
-        sizes = np.diff(raw_starts)
-        for first in range(0, len(arrival), BATCH_DOCUMENTS):
-            batch = arrival[first : first + BATCH_DOCUMENTS]
-            indexes = csr_positions(raw_starts, batch)
+        raw_phrases, raw_weights = (
+            self._memory_map_raw("phrases", np.int32),
+            self._memory_map_raw("weights", np.float32),
+        )
+        sizes = np.diff(raw_edge_starts)
+        for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
+            batch = arrival_numbers[first : first + BATCH_DOCUMENTS]
+            indexes = csr_positions(raw_edge_starts, batch)
             documents = np.repeat(np.arange(first, first + len(batch), dtype=np.int64), sizes[batch])
-            yield documents, rows[raw_phrases[indexes]], raw_weights[indexes]
+            yield documents, phrase_rows[raw_phrases[indexes]], raw_weights[indexes]
 
-    def _map_raw(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
-        return array_files.map_raw_file(self.folder / f"raw.{name}", dtype)
+    def _memory_map_raw(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
+        return array_files.memory_map_raw_file(self.folder / f"raw.{name}", dtype)
 
     def _create_array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-        return array_files.create_array(self.folder / f"{name}.npy", size, dtype)
+        return array_files.create_mapped_array(self.folder / f"{name}.npy", size, dtype)
 
     def _save_array(self, name: str, values: NDArray[np.generic]) -> None:
         array_files.save_array(self.folder / f"{name}.npy", values)

@@ -17,7 +17,7 @@ _OCCURS = {"must": Occur.Must, "should": Occur.Should, "must_not": Occur.MustNot
 
 def build_selection_query(schema: Schema, selection: Selection, groups: Groups) -> Query:
     """Build the query of a selection, limited to what ``groups`` may read; only its words and its query score."""
-    clauses = [_require_unscored(query) for query in _build_filters(schema, selection, groups)]
+    clauses = [_make_unscored_clause(query) for query in _build_filters(schema, selection, groups)]
     if selection.words:
         clauses.append((Occur.Must, build_tree_query(schema, Match(selection.words))))
     if selection.query is not None:
@@ -47,9 +47,9 @@ def _build_bool_query(schema: Schema, tree: Bool) -> Query:
     clauses = [
         (occur, build_tree_query(schema, part)) for name, occur in _OCCURS.items() for part in getattr(tree, name)
     ]
-    clauses += [_require_unscored(build_tree_query(schema, part)) for part in tree.filter]
+    clauses += [_make_unscored_clause(build_tree_query(schema, part)) for part in tree.filter]
     if tree.requires_nothing:
-        clauses.append(_require_unscored(Query.all_query()))
+        clauses.append(_make_unscored_clause(Query.all_query()))
     return Query.boolean_query(clauses, tree.required_should_count)
 
 
@@ -78,6 +78,6 @@ def build_terms_query(schema: Schema, field: str, values: Sequence[str]) -> Quer
     return Query.boolean_query([(Occur.Should, Query.term_query(schema, field, v, "basic")) for v in values])
 
 
-def _require_unscored(query: Query) -> tuple[Occur, Query]:
+def _make_unscored_clause(query: Query) -> tuple[Occur, Query]:
     """Return a clause that must match and adds nothing to the score."""
     return Occur.Must, Query.const_score_query(query, 0.0)

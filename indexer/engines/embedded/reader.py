@@ -58,7 +58,7 @@ class EmbeddedReader(Reader):
         self._engine.request_count += 1
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
         read_documents = partial(fulltext_index.fetch_documents, state.searcher, self._epoch.schema)
-        numbers = state.snapshot.find_unchanged(valid_ids)
+        numbers = state.snapshot.find_unchanged_numbers(valid_ids)
         unchanged = np.flatnonzero(numbers >= 0)
         lazy = unchanged[forward_index.has_words(numbers[unchanged])].tolist()
         columns = EmbeddedColumns(

@@ -64,7 +64,7 @@ class EpochSnapshot:
         return {p: (np.array(d, dtype=np.int32), np.array(w, dtype=np.float32)) for p, (d, w) in postings.items()}
 
     @cached_property
-    def id_order(self) -> NDArray[np.float64] | None:
+    def id_sort_keys(self) -> NDArray[np.float64] | None:
         """Sort key of each document number by id, shape (size,); None if the numbers are in the order of ids."""
         if not self.delta.added:
             return None
@@ -92,21 +92,21 @@ class EpochSnapshot:
             visible[number] = may_read(self.delta.added[id].acl, groups)
         return visible
 
-    def find_number(self, id: str) -> int:
+    def find_document_number(self, id: str) -> int:
         """Return the number of a document, or -1; a deleted document may still have its number."""
         return self.added_numbers[id] if id in self.delta.added else self.graph.ids.find(id)
 
     def find_document_numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the number of each document as ``find_number`` does, shape (ids,)."""
+        """Return the number of each document as ``find_document_number`` does, shape (ids,)."""
         if len(ids) < MIN_BATCH_LOOKUP:
-            return np.array([self.find_number(id) for id in ids], dtype=np.int64)
+            return np.array([self.find_document_number(id) for id in ids], dtype=np.int64)
         numbers = self.graph.ids.find_many(ids)
         if self.delta.added:
             added, known = self.added_numbers, numbers.tolist()
             return np.array([added.get(id, number) for id, number in zip(ids, known, strict=True)], dtype=np.int64)
         return numbers
 
-    def find_unchanged(self, ids: Sequence[str]) -> NDArray[np.int64]:
+    def find_unchanged_numbers(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents that are as the epoch was built, -1 for all others; shape (ids,)."""
         numbers = self.find_document_numbers(ids)
         is_unchanged = (numbers >= 0) & (numbers < len(self.graph))
@@ -119,7 +119,9 @@ class EpochSnapshot:
         epoch_ids = self.graph.ids.take(numbers[numbers < len(self.graph)])
         return sorted([*epoch_ids, *self.added_ids]) if self.added_ids else epoch_ids
 
-    def describe_documents(self, numbers: NDArray[np.int64]) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
+    def read_ids_titles_and_degrees(
+        self, numbers: NDArray[np.int64]
+    ) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
         """Return ids, titles and degrees of documents, in the order of ``numbers``."""
         graph, is_of_epoch = self.graph, numbers < len(self.graph)
         if len(graph):

@@ -39,7 +39,7 @@ class UpdateSession:
         mark = WriteMark(sequence, time.time())
         stored, superseded = [], set()
         for analysed in documents:
-            stored_form, document = fulltext_index.to_tantivy_document(analysed)
+            stored_form, document = fulltext_index.repair_and_build_tantivy_document(analysed)
             id = stored_form.document.id
             if self._delta.is_superseded(id, mark.sequence):
                 superseded.add(id)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument, Document
 from indexer.mining import model_builder, phrase_quality
-from indexer.mining.encoded_corpus import iterate_batches
+from indexer.mining.encoded_corpus import iterate_document_ranges
 from indexer.mining.mined_batches import MinedBatches
 from indexer.mining.pipeline import mine_model
 from indexer.model.bm25 import Bm25Scorer
@@ -73,7 +73,7 @@ def test_documents_prepared_in_other_processes_come_back_in_order(
     def prepare(analysed: AnalysedDocument) -> tuple[str, int]:
         return analysed.document.id, len(analysed.phrases)
 
-    prepared = list(analyzer.prepare_all(documents * 3, prepare, processes=2))
+    prepared = list(analyzer.analyse_and_prepare_all(documents * 3, prepare, processes=2))
     assert prepared == [prepare(analysed) for analysed in analyzer.analyse_all(documents * 3)]
 
 
@@ -86,7 +86,7 @@ def test_processes_share_the_mining_without_changing_it(
 ) -> None:
     monkeypatch.setattr("indexer.mining.encoded_corpus._PART_SIZE", 7)
     for module in (model_builder, phrase_quality):
-        monkeypatch.setattr(module, "iterate_batches", partial(iterate_batches, tokens=500))
+        monkeypatch.setattr(module, "iterate_document_ranges", partial(iterate_document_ranges, tokens_per_range=500))
     alone = mine_model(documents).to_bytes()
     assert mine_model(documents, processes=3).to_bytes() == alone
 
@@ -95,7 +95,9 @@ def test_processes_share_the_mining_without_changing_it(
 def test_mined_batches_give_the_same_documents_as_analysing_anew(
     documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_builder, "iterate_batches", partial(iterate_batches, tokens=700))
+    monkeypatch.setattr(
+        model_builder, "iterate_document_ranges", partial(iterate_document_ranges, tokens_per_range=700)
+    )
     monkeypatch.setattr("indexer.analysis.analyzer.BATCH_SIZE", 5)
     unusual = [Document("empty"), Document("title", title="Only a title"), Document("signs", text="... !")]
     steps: list[tuple[str, int, int]] = []
@@ -103,7 +105,7 @@ def test_mined_batches_give_the_same_documents_as_analysing_anew(
     with DocumentSpool() as spool:
         spool.fill([*documents, *unusual])
         analyzer = Analyzer(mine_model(spool, processes=processes, on_batches_mined=mined.append))
-        prepared = analyzer.prepare_mined(
+        prepared = analyzer.analyse_and_prepare_mined(
             mined[0], spool, lambda analysed: analysed, processes=processes, progress=lambda *step: steps.append(step)
         )
         assert list(prepared) == list(analyzer.analyse_all([*documents, *unusual]))

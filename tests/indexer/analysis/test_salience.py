@@ -14,11 +14,11 @@ from indexer.analysis.salience import (
     EARLINESS_HALVED_AFTER,
     PAPER_WEIGHTS,
     SalienceWeights,
+    compute_earliness,
+    compute_phrase_interestingness,
     compute_phrase_pair_interestingness,
-    earliness,
-    normalize_scores,
-    phrase_interestingness,
-    select_phrases,
+    normalize_scores_per_document,
+    select_salient_indexes,
 )
 from indexer.settings import describe_setting
 
@@ -26,7 +26,7 @@ NAMES = st.lists(st.text(alphabet="abc ", min_size=1, max_size=8), min_size=1, m
 
 
 def test_interestingness_follows_the_papers_formula() -> None:
-    scores = phrase_interestingness(np.array([2.0]), np.array([4.0]), np.array([10.0]), 999)
+    scores = compute_phrase_interestingness(np.array([2.0]), np.array([4.0]), np.array([10.0]), 999)
     assert scores[0] == pytest.approx((0.5 + 0.5 * 2 / 4) ** 2 * math.log(1000 / 10))
 
 
@@ -38,7 +38,7 @@ def test_pair_interestingness_follows_the_papers_formula() -> None:
 
 
 def test_a_phrase_of_every_document_has_positive_interestingness() -> None:
-    assert phrase_interestingness(np.array([1.0]), np.array([1.0]), np.array([10.0]), 9)[0] > 0
+    assert compute_phrase_interestingness(np.array([1.0]), np.array([1.0]), np.array([10.0]), 9)[0] > 0
 
 
 @settings(deadline=None)
@@ -46,7 +46,7 @@ def test_a_phrase_of_every_document_has_positive_interestingness() -> None:
 def test_normalised_scores_lie_between_zero_and_one(scores: list[list[float]]) -> None:
     document = np.repeat(np.arange(len(scores)), [len(own) for own in scores]).astype(np.int64)
     cuts = np.searchsorted(document, np.arange(len(scores) + 1))
-    normalized = normalize_scores(np.array([score for own in scores for score in own]), document, cuts)
+    normalized = normalize_scores_per_document(np.array([score for own in scores for score in own]), document, cuts)
     assert ((normalized > 0) & (normalized < 1)).all()
 
 
@@ -54,7 +54,7 @@ def select_for_document(
     names: list[str], scores: NDArray[np.float64], members: dict[int, tuple[int, ...]], k: int = 30, mu: float = 3.0
 ) -> list[int]:
     """Select for one document: a batch of one."""
-    return select_phrases([names], [scores], [members], k, mu)[0]
+    return select_salient_indexes([names], [scores], [members], k, mu)[0]
 
 
 def select_naively(names: list[str], scores: list[float], k: int, mu: float) -> list[int]:
@@ -113,7 +113,7 @@ def test_selected_phrases_are_distinct_and_at_most_k(names: list[str], k: int) -
 def test_a_batch_selects_for_each_document_as_if_alone(documents: list[list[str]], k: int) -> None:
     scores = [np.linspace(0.2, 0.9, len(names)) ** 2 for names in documents]
     members = [{0: (1,)} if len(names) > 2 else {} for names in documents]
-    together = select_phrases(documents, scores, members, k=k)
+    together = select_salient_indexes(documents, scores, members, k=k)
     assert together == [select_for_document(n, s, m, k=k) for n, s, m in zip(documents, scores, members, strict=True)]
 
 
@@ -122,6 +122,6 @@ def test_selecting_from_no_phrases() -> None:
 
 
 def test_early_phrases_count_more_except_with_the_papers_weights() -> None:
-    early_weights = earliness(np.array([0.0, EARLINESS_HALVED_AFTER, 2 * EARLINESS_HALVED_AFTER]))
+    early_weights = compute_earliness(np.array([0.0, EARLINESS_HALVED_AFTER, 2 * EARLINESS_HALVED_AFTER]))
     assert early_weights.tolist() == pytest.approx([1, 1 / 2, 1 / 3])
     assert SalienceWeights().earliness > 0 and PAPER_WEIGHTS.earliness == 0

@@ -55,7 +55,7 @@ def test_columns_of_all_documents_equal_the_fields_of_each(tantivy_engine: Engin
     assert [(columns.get_phrase(row), value) for row, value in zip(rows.tolist(), salience.tolist(), strict=True)] == [
         (salient.phrase, salient.salience) for i in selected for salient in fetched[i].salient
     ]
-    assert [columns.find_row(columns.get_phrase(row)) for row in rows.tolist()] == rows.tolist()
+    assert [columns.find_phrase_row(columns.get_phrase(row)) for row in rows.tolist()] == rows.tolist()
     assert [document.tokens for document in lazy] == [document.tokens for document in fetched]
 
 

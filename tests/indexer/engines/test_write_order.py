@@ -14,7 +14,7 @@ from indexer.engines.base import Engine
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.engines.embedded import updates
 from indexer.engines.search_types import NeighbourhoodRequest, Selection
-from indexer.engines.write_order import MARK_SECONDS, TERM_SIZE, get_first_sequence
+from indexer.engines.write_order import MARK_SECONDS, TERM_SIZE, get_first_sequence_of_term
 from indexer.indexing.update import refresh_index
 from tests.support.corpora.engine_corpus import AnalysedCorpus, write_index
 from tests.support.damaged_files import remove_checksums
@@ -107,7 +107,7 @@ def test_drift_counts_a_document_that_was_deleted_and_added_again_once(papers: E
 
 
 def test_a_write_without_a_number_is_newer_than_all_of_earlier_terms(papers: Engine) -> None:
-    given_out = get_first_sequence(papers.start_term("papers")) + 1000
+    given_out = get_first_sequence_of_term(papers.start_write_term("papers")) + 1000
     own = papers.add_documents("papers", [make_version("a", "of a command")])
     assert own.sequence > given_out
     assert papers.add_documents("papers", [make_version("a", "submitted before")], sequence=given_out).count == 0
@@ -116,25 +116,25 @@ def test_a_write_without_a_number_is_newer_than_all_of_earlier_terms(papers: Eng
 
 
 def test_terms_increase_whoever_starts_them(papers: Engine, corpus: AnalysedCorpus) -> None:
-    assert papers.get_term("papers") == 0
-    terms = [engine.start_term("papers") for engine in (papers, reopen_engine(papers), papers)]
-    assert terms == sorted(set(terms)) and papers.get_term("papers") == terms[-1]
+    assert papers.get_write_term("papers") == 0
+    terms = [engine.start_write_term("papers") for engine in (papers, reopen_engine(papers), papers)]
+    assert terms == sorted(set(terms)) and papers.get_write_term("papers") == terms[-1]
     write_index(papers, corpus)
     papers.delete_index("papers")
     write_index(papers, corpus)
-    assert papers.start_term("papers") > terms[-1]
+    assert papers.start_write_term("papers") > terms[-1]
 
 
 def test_a_term_is_started_during_a_build(papers: Engine) -> None:
     with papers.start_build("papers"):
-        assert papers.start_term("papers") == papers.get_term("papers") > 0
+        assert papers.start_write_term("papers") == papers.get_write_term("papers") > 0
 
 
 def test_a_lost_count_of_terms_continues_above_the_marks(papers: Engine) -> None:
-    papers.add_documents("papers", [make_version("a", "one")], sequence=get_first_sequence(40))
+    papers.add_documents("papers", [make_version("a", "one")], sequence=get_first_sequence_of_term(40))
     _lose_terms(papers)
-    assert papers.get_term("papers") == 0
-    assert papers.start_term("papers") > 40
+    assert papers.get_write_term("papers") == 0
+    assert papers.start_write_term("papers") > 40
     papers.add_documents("papers", [make_version("a", "two")])
     assert get_title(papers, "a") == "two"
 
@@ -249,12 +249,12 @@ def test_an_elasticsearch_index_of_a_former_version_gets_numbers_with_its_first_
     client = elasticsearch_engine.connection.client
 
     def build_former_index(shards: int, replicas: int) -> mappings.Body:
-        definition = mappings.build_document_index(shards, replicas)
+        definition = mappings.build_document_index_body(shards, replicas)
         for name in mappings.SEQUENCE_FIELDS:
             del definition["mappings"]["properties"][name]
         return definition
 
-    monkeypatch.setattr(epoch_builder, "build_document_index", build_former_index)
+    monkeypatch.setattr(epoch_builder, "build_document_index_body", build_former_index)
     write_index(elasticsearch_engine, corpus)
     alias = elasticsearch_engine.documents_alias("papers")
     meta = next(iter(client.indices.get_mapping(index=alias).body.values()))["mappings"]["_meta"]

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.mining.model_builder import FREQUENT_WORD_DOCUMENTS, find_frequent_words
-from indexer.segmentation.phrase_pairs import MAX_CHANCE_MEETINGS, find_close_pairs
+from indexer.mining.model_builder import FREQUENT_WORD_DOCUMENTS, mask_frequent_single_words
+from indexer.segmentation.phrase_pairs import MAX_CHANCE_MEETINGS, count_close_pairs
 from indexer.segmentation.phrase_set import PhraseSet
 from indexer.text.phrase_search import PAIR_WINDOW
 
@@ -41,15 +41,15 @@ def test_pairs_equal_a_naive_count(segments: list[tuple[tuple[int, int], int]]) 
     document = np.array([d for (d, _), _ in segments], dtype=np.int64)
     position = np.array([at + 100 * d for (d, at), _ in segments], dtype=np.int64)
     phrase = np.array([p for _, p in segments], dtype=np.int32)
-    columns = find_close_pairs(document, position, phrase)
+    columns = count_close_pairs(document, position, phrase)
     assert set(zip(*(column.tolist() for column in columns), strict=True)) == find_pairs_naively(segments)
 
 
 def test_three_cooccurrences_do_not_make_a_pair() -> None:
     phrase = np.array([0, 1] * 3, dtype=np.int32)
-    assert len(find_close_pairs(np.zeros(6, dtype=np.int64), np.arange(6), phrase)[0]) == 0
+    assert len(count_close_pairs(np.zeros(6, dtype=np.int64), np.arange(6), phrase)[0]) == 0
     phrase = np.array([0, 1] * 4, dtype=np.int32)
-    assert [column.tolist() for column in find_close_pairs(np.zeros(8, dtype=np.int64), np.arange(8), phrase)] == [
+    assert [column.tolist() for column in count_close_pairs(np.zeros(8, dtype=np.int64), np.arange(8), phrase)] == [
         [0],
         [0],
         [1],
@@ -61,5 +61,5 @@ def test_only_single_words_of_many_documents_are_frequent() -> None:
     zeros = np.zeros(4)
     phrases = PhraseSet(np.array([0, 1, 3, 4, 5]), np.array([0, 0, 0, 1, 2], np.int32), zeros, zeros, zeros > 0)
     frequency = np.array([60, 50, FREQUENT_WORD_DOCUMENTS], np.int32)
-    assert find_frequent_words(phrases, frequency, 1000).tolist() == [True, False, False, False]
-    assert find_frequent_words(phrases, frequency, 100).tolist() == [True, False, True, False]
+    assert mask_frequent_single_words(phrases, frequency, 1000).tolist() == [True, False, False, False]
+    assert mask_frequent_single_words(phrases, frequency, 100).tolist() == [True, False, True, False]

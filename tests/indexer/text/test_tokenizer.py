@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from indexer.documents import Document
 from indexer.errors import BadSetting
 from indexer.text.lemmatizer import Lemmatizer
-from indexer.text.phrase_search import find_occurrences, locate_phrase
-from indexer.text.tokenizer import Mark, join_tokens, lemmatize_text, split_words, tokenize_document
+from indexer.text.phrase_search import find_occurrences, locate_token_sequences
+from indexer.text.tokenizer import Mark, join_tokens, lemmatize_text, split_words_and_separators, tokenize_document
 
 LEMMAS = Lemmatizer("en")
 ANY_TEXT = st.text(
@@ -23,7 +23,7 @@ ANY_TEXT = st.text(
 
 
 def extract_words(text: str) -> list[str]:
-    return split_words(text)[0]
+    return split_words_and_separators(text)[0]
 
 
 def lemmatize(text: str) -> str:
@@ -105,7 +105,7 @@ def test_a_language_with_a_lemmatiser_is_used() -> None:
 def test_offsets_slice_back_to_the_word(title: str, text: str) -> None:
     document = Document("x", title=title, text=text)
     parsed = tokenize_document(document)
-    surfaces = split_words(title)[0] + split_words(text)[0]
+    surfaces = split_words_and_separators(title)[0] + split_words_and_separators(text)[0]
     assert len(parsed.words) == len(surfaces)
     for (field, start, end), surface in zip(parsed.spans(), surfaces, strict=True):
         assert getattr(document, field)[start:end] == surface
@@ -114,7 +114,7 @@ def test_offsets_slice_back_to_the_word(title: str, text: str) -> None:
 @settings(deadline=None)
 @given(ANY_TEXT)
 def test_words_and_separators_make_up_the_field(text: str) -> None:
-    found, separators = split_words(text)
+    found, separators = split_words_and_separators(text)
     assert len(separators) == len(found) + 1
     pieces = [separators[0]] + [piece for pair in zip(found, separators[1:], strict=True) for piece in pair]
     assert "".join(pieces) == text
@@ -134,9 +134,9 @@ def test_a_tokens_string_can_be_stored_and_split(text: str) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet="abAB9'._+# -\n(", max_size=40))
 def test_plain_text_is_split_the_same_with_other_letters_around(text: str) -> None:
-    plain, _ = split_words(text)
-    assert split_words(text + " é")[0][:-1] == plain
-    assert split_words(text + " e\u0301")[0][:-1] == plain
+    plain, _ = split_words_and_separators(text)
+    assert split_words_and_separators(text + " é")[0][:-1] == plain
+    assert split_words_and_separators(text + " e\u0301")[0][:-1] == plain
 
 
 def test_occurrences_are_token_sequences_within_a_boundary() -> None:
@@ -158,7 +158,7 @@ def test_positions_lead_back_to_the_original_text() -> None:
     document = Document("x", title="Graph-Neural Networks", text="On graph neural networks.")
     tokens = lemmatize(document.title) + "\n" + lemmatize(document.text)
     at = find_occurrences("graph neural network", tokens)
-    assert locate_phrase(document, at, 3) == [("title", 0, 21), ("text", 3, 24)]
+    assert locate_token_sequences(document, at, 3) == [("title", 0, 21), ("text", 3, 24)]
 
 
 @pytest.mark.slow

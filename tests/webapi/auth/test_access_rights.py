@@ -293,9 +293,9 @@ def test_finished_parts_of_a_running_page_are_checked_too(app: AppClient, guest:
     assert claim is not None
     for part in parts:
         store.put_part(claim, part["hit"], dumps(part["comparison"]))
-    assert set(gateway.get_ready_parts("popen", caller)) == {"o1", "b1"}
+    assert set(gateway.get_ready_comparisons("popen", caller)) == {"o1", "b1"}
     write_documents(gateway, replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",)))
-    assert set(gateway.get_ready_parts("popen", caller)) == {"o1"}
+    assert set(gateway.get_ready_comparisons("popen", caller)) == {"o1"}
     page = guest.get("/v1/explanations/popen").json
     assert [one["state"] for one in page["explanations"]] == ["done", "running"]
     assert guest.get("/v1/comparisons/popen.1").status_code == 202

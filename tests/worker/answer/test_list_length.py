@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.phrase_models import make_phrase_model
-from worker.answer.list_length import ListKind, make_entry_limit
+from worker.answer.list_length import ListKind, make_entry_limit_by_rank
 from worker.answer.near_duplicates import NearDuplicates
 from worker.methods.base import RankedList
 
@@ -15,7 +15,9 @@ PHRASES = ["amber", "birch", "cedar", "delta", "ember", "fjord"]
 
 def count_entries(informative: int | None, fillers: int | None, cap: int, kind: ListKind = "common") -> int:
     ranked = RankedList(np.arange(6), np.ones(6), informative=informative, fillers=fillers)
-    return len(NearDuplicates(make_phrase_model()).merge(PHRASES, make_entry_limit(ranked, cap, kind)))
+    return len(
+        NearDuplicates(make_phrase_model()).group_near_duplicates(PHRASES, make_entry_limit_by_rank(ranked, cap, kind))
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_another_seed_makes_other_documents() -> None:
 
 
 def test_a_larger_language_has_more_words_and_topics() -> None:
-    one, three = GeneratedLanguage.create(), GeneratedLanguage.create(size=3)
+    one, three = GeneratedLanguage.create(), GeneratedLanguage.create(size_factor=3)
     assert len(three.words.items) == 3 * len(one.words.items) and len(three.topics) == 3 * len(one.topics)
     assert len(set(three.words.items)) == len(three.words.items)
 

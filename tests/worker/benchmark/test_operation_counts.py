@@ -12,7 +12,7 @@ from indexer.engines.base import Engine
 from tests.support.corpora.bench_corpus import INDEX
 from worker.access import Caller
 from worker.benchmark.environment import compare_to_json
-from worker.benchmark.workload import DocumentPair, split_into_sets
+from worker.benchmark.workload import DocumentPair, make_two_sets
 from worker.comparer import Comparer
 from worker.explain.neighbourhood import PRESELECTION_FACTOR
 from worker.explain.side import Side
@@ -134,7 +134,7 @@ def test_occurrences_are_counted_only_of_listed_phrases(
     monkeypatch.setattr(SideText, "_count_occurrences", count_and_record)
     comparer = Comparer(generated_embedded_engine)
     ids = [document.document.id for document in generated_embedded_engine.open_reader(INDEX).scan()]
-    answer = comparer.compare(comparer.make_spec(INDEX, *split_into_sets(ids, 100)))
+    answer = comparer.compare(comparer.make_spec(INDEX, *make_two_sets(ids, 100)))
     listed = {entry.phrase for entry in (*answer.common, *answer.distinct_a, *answer.distinct_b)}
     assert {phrase for phrase in perform_and_count if PAIR_SEPARATOR not in phrase} <= listed
     assert 0 < len(listed) < answer.stats.phrases

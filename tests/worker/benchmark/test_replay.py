@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from tests.support.corpora.bench_corpus import INDEX
-from worker.benchmark.replay import build_more_like_this, record_requests
+from worker.benchmark.replay import make_more_like_this_search, record_requests
 from worker.benchmark.workload import DocumentPair
 from worker.comparer import Comparer
 
@@ -27,7 +27,7 @@ def test_recorded_requests_are_repeated_exactly(
 def test_more_like_this_returns_documents_with_summaries(
     generated_elasticsearch_engine: ElasticsearchEngine, pairs: list[DocumentPair]
 ) -> None:
-    response = build_more_like_this(generated_elasticsearch_engine, INDEX, pairs[0].a)()
+    response = make_more_like_this_search(generated_elasticsearch_engine, INDEX, pairs[0].a)()
     hits = response["hits"]["hits"]  # type: ignore[index]
     assert len(hits) == 10
     assert all("card" in hit["fields"] for hit in hits)

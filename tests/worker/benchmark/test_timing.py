@@ -13,14 +13,14 @@ from worker.benchmark.timing import MIN_CASES, compute_percentile, time_interlea
 def test_steps_take_turns_in_alternating_order() -> None:
     calls: list[tuple[str, int]] = []
     steps = {name: (lambda case, name=name: calls.append((name, case))) for name in "ab"}
-    times = time_interleaved(steps, 3, budget=60, warmup=0)
+    times = time_interleaved(steps, 3, budget_seconds=60, warmup_cases=0)
     assert calls == [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2), ("b", 2)]
     assert len(times["a"]) == len(times["b"]) == 3
 
 
 def test_a_row_ends_with_its_budget_after_a_minimum_of_cases() -> None:
     calls: list[int] = []
-    time_interleaved({"only": calls.append}, 1000, budget=0, warmup=0)
+    time_interleaved({"only": calls.append}, 1000, budget_seconds=0, warmup_cases=0)
     assert len(calls) == MIN_CASES
 
 

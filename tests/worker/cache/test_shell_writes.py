@@ -66,7 +66,7 @@ def test_a_document_added_by_the_shell_changes_its_answers_at_once(gateway: JobG
     run_command("add", write_json_line(tmp_path, id="d2", title="Changed", text="The web graph."), "--index", "papers")
     assert gateway.compute_answer_id(make_pair_request("d1", "d2")) != touched
     assert gateway.compute_answer_id(make_pair_request("d3", "d4")) == other
-    wait_until(lambda: gateway.recall_id(UNRESTRICTED, b"remembered") is None)
+    wait_until(lambda: gateway.recall_job_id(UNRESTRICTED, b"remembered") is None)
 
 
 def test_a_document_deleted_by_the_shell_is_gone_at_once(gateway: JobGateway) -> None:

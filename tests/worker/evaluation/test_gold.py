@@ -16,7 +16,7 @@ from worker.evaluation.gold import (
     draw_keyword_pairs,
     draw_random_pairs,
     label_pair,
-    read_background,
+    read_background_documents,
     read_gold_documents,
     read_json_lines,
 )
@@ -132,7 +132,7 @@ def test_the_background_leaves_out_documents_with_the_title_of_a_gold_document(t
         {"id": "y", "title": "Other graphs", "text": "another", "date": 2011},
         {"id": "z", "text": "untitled"},
     )
-    documents_read = list(read_background([path], documents, LEMMATIZER))
+    documents_read = list(read_background_documents([path], documents, LEMMATIZER))
     assert [(document.id, document.date) for document in documents_read] == [("y", "2011"), ("z", None)]
 
 

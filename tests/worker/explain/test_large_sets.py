@@ -46,7 +46,10 @@ def test_preencoded_text_equals_text_encoded_here(indexed_embedded_engine: Engin
     assert list(encoded.tokens) == list(plain.tokens)
     assert encoded.lengths.tolist() == plain.lengths.tolist() and encoded.word_ids.tolist() == plain.word_ids.tolist()
     assert dict(encoded.word_counts) == dict(plain.word_counts)
-    assert plain.ids_by_line is not None and encoded.ids_by_line.tolist() == [*plain.ids_by_line.tolist(), -1]
+    assert plain.word_ids_with_line_ends is not None and encoded.word_ids_with_line_ends.tolist() == [
+        *plain.word_ids_with_line_ends.tolist(),
+        -1,
+    ]
 
 
 @pytest.mark.parametrize("changed", ["d9999", "d0003"])

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.model.phrase_model import PhraseModel
-from indexer.text.phrase_search import PAIR_WINDOW, find_occurrences, find_phrase, find_phrase_pair
+from indexer.text.phrase_search import PAIR_WINDOW, find_occurrences, find_pair_starts_and_lengths, find_phrase
 from tests.support.phrase_models import WORDS, make_phrase_model
 from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText
 from worker.explain.text.ngram_counts import SubstringCounter, WordIdCounter, make_ngram_counter
-from worker.explain.text.partial_match import FAMILY_WEIGHT, SideText, is_same_family
+from worker.explain.text.partial_match import FAMILY_WEIGHT, SideText, is_same_word_family
 
 words = st.sampled_from(["a", "b", "ab", "ba"])
 texts = st.lists(st.lists(words, min_size=1, max_size=8), max_size=5).map(
@@ -79,7 +79,7 @@ def test_words_of_many_texts_are_counted_like_those_of_few() -> None:
 
 @given(phrases, phrases, texts)
 def test_a_phrase_pair_is_found_where_its_members_are_near(one: str, other: str, tokens: str) -> None:
-    spans = find_phrase_pair(f"{one}@@{other}", tokens)
+    spans = find_pair_starts_and_lengths(f"{one}@@{other}", tokens)
     assert [start for start, _ in spans] == find_naively(f"{one}@@{other}", tokens)
     assert [start for start, _ in spans] == find_occurrences(f"{one}@@{other}", tokens)
     lines = tokens.split()
@@ -89,7 +89,7 @@ def test_a_phrase_pair_is_found_where_its_members_are_near(one: str, other: str,
 
 def test_a_long_text_is_searched_for_phrase_pairs_in_linear_time() -> None:
     tokens = " ".join(["web", "graph", *["x"] * 20] * 20_000)
-    assert len(find_phrase_pair("web@@graph", tokens)) == 40_000
+    assert len(find_pair_starts_and_lengths("web@@graph", tokens)) == 40_000
 
 
 def test_a_phrase_does_not_cross_a_boundary_or_a_document() -> None:
@@ -119,7 +119,7 @@ def test_a_phrase_does_not_cross_a_boundary_or_a_document() -> None:
 )  # fmt: skip
 def test_a_phrase_partially_matches_other_words_for_it(phrase: str, text: str, share: float) -> None:
     side_text = make_side_text([text], make_phrase_model({"rl": ["reinforcement learn"]}))
-    assert side_text.match_partially([phrase])[0] == pytest.approx(share)
+    assert side_text.compute_partial_matches([phrase])[0] == pytest.approx(share)
 
 
 def test_word_bm25_counts_the_words_that_occur() -> None:
@@ -130,5 +130,5 @@ def test_word_bm25_counts_the_words_that_occur() -> None:
 
 
 def test_words_that_only_begin_alike_are_of_different_families() -> None:
-    assert is_same_family("bank", "banker") and is_same_family("personalise", "personalisation")
-    assert not is_same_family("bread", "break") and not is_same_family("train", "trait")
+    assert is_same_word_family("bank", "banker") and is_same_word_family("personalise", "personalisation")
+    assert not is_same_word_family("bread", "break") and not is_same_word_family("train", "trait")

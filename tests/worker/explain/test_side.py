@@ -17,7 +17,7 @@ from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, genera
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.explain.resolver import SideLimits
-from worker.explain.side import Side, parse_search
+from worker.explain.side import Side, split_search_words_and_filters
 
 Documents = dict[str, Document]
 
@@ -99,14 +99,14 @@ def test_a_folder_or_an_impossible_path_is_refused_as_a_file(tmp_path: Path) -> 
 
 
 def test_a_search_has_words_facets_and_a_range_of_dates() -> None:
-    words, selection = parse_search(
+    words, selection = split_search_words_and_filters(
         'quake source:BBC source:CNN topic:"real estate" date:2011-03..2011-04-02 "old town"'
     )
     assert words == "quake old town"
     assert selection.facets == {"source": ["BBC", "CNN"], "topic": ["real estate"]}
     assert (selection.date_from, selection.date_to) == ("2011-03", "2011-04-02")
-    assert parse_search("date:2011")[1].date_to == "2011"
-    assert parse_search("date:..2011")[1].date_from is None
+    assert split_search_words_and_filters("date:2011")[1].date_to == "2011"
+    assert split_search_words_and_filters("date:..2011")[1].date_from is None
 
 
 def test_a_search_stands_for_the_documents_it_selects(comparer: Comparer, documents: Documents) -> None:

@@ -13,7 +13,7 @@ from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Job, JobKind, NewJob
 from worker.jobs.payloads import ComparisonRequest, PageRequest
-from worker.jobs.runner import MAX_VERSION_ATTEMPTS, run_job
+from worker.jobs.runner import MAX_VERSION_ATTEMPTS, run_job_chunk
 from worker.jobs.store import JobStore
 from worker.service import job_handlers
 from worker.service.container import ServiceContainer
@@ -40,7 +40,7 @@ def submit_payload(store: JobStore, kind: JobKind, version: int) -> None:
 
 
 def run_submitted_job(container: ServiceContainer) -> Job:
-    run_job(container.store, "job", job_handlers.make_job_handlers(container))
+    run_job_chunk(container.store, "job", job_handlers.make_job_handlers(container))
     job = container.store.get("job")
     assert job is not None
     return job

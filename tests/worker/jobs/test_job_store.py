@@ -92,7 +92,7 @@ def test_a_job_whose_lease_expired_is_requeued_and_its_old_worker_cannot_write(m
     store.submit(make_job())
     old = store.start("job", "w1")
     assert old is not None
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     assert get_state(store) == "queued"
     fresh = store.start("job", "w2")
     assert fresh is not None and fresh.attempts == 2
@@ -114,7 +114,7 @@ def test_a_renewed_lease_is_left_alone(make_store: MakeStore) -> None:
     store.submit(make_job())
     claim = store.start("job", "w1")
     assert claim is not None and store.renew(claim)
-    assert store.reap() == []
+    assert store.reap_lost_jobs() == []
     assert get_state(store) == "running"
 
 
@@ -124,7 +124,7 @@ def test_a_job_that_loses_three_workers_fails(make_store: MakeStore) -> None:
     for attempt in (1, 2, 3):
         claim = store.start("job", "w")
         assert claim is not None and claim.attempts == attempt
-        wait_until(lambda: store.reap() is not None and get_state(store) != "running")
+        wait_until(lambda: store.reap_lost_jobs() is not None and get_state(store) != "running")
     job = store.get("job")
     assert job is not None and job.state == "failed" and job.failure is not None
     assert job.failure.code == "worker-lost" and "3 times" in job.failure.detail
@@ -138,16 +138,16 @@ def test_attempts_that_met_an_error_do_not_count_as_lost_workers(make_store: Mak
     for _ in range(store.limits.max_lost_workers):
         claim = store.start("job", "w")
         assert claim is not None and store.requeue(claim, delay=SHORT_SECONDS)
-        wait_until(lambda: store.reap() == [("job", "interactive")])
+        wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     assert store.start("job", "w") is not None
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     assert get_state(store) == "queued"
 
 
 def test_a_queued_job_whose_message_was_lost_is_announced_again(make_store: MakeStore) -> None:
     store = make_store(resend_seconds=SHORT_SECONDS)
     store.submit(make_job())
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     assert store.start("job", "w") is not None
 
 
@@ -194,7 +194,7 @@ def test_a_queued_job_is_cancelled_when_its_last_caller_leaves(make_store: MakeS
     job = store.leave("job", "me")
     assert job is not None and job.state == "cancelled"
     assert store.start("job", "w") is None
-    assert store.reap() == []
+    assert store.reap_lost_jobs() == []
 
 
 def test_a_new_caller_keeps_an_abandoned_job_running(make_store: MakeStore) -> None:
@@ -212,7 +212,7 @@ def test_an_abandoned_job_that_lost_its_worker_is_cancelled(make_store: MakeStor
     store.submit(make_job())
     assert store.start("job", "w") is not None
     store.leave("job", "me")
-    wait_until(lambda: store.reap() == [] and get_state(store) == "cancelled")
+    wait_until(lambda: store.reap_lost_jobs() == [] and get_state(store) == "cancelled")
 
 
 def test_an_answer_expires_and_is_remembered_as_expired(make_store: MakeStore) -> None:
@@ -259,7 +259,7 @@ def test_a_retry_counts_as_an_attempt(make_store: MakeStore) -> None:
     store.submit(make_job())
     claim = store.start("job", "w")
     assert claim is not None and store.requeue(claim, SHORT_SECONDS)
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     claim = store.start("job", "w")
     assert claim is not None and claim.attempts == 2
 
@@ -299,7 +299,7 @@ def test_statistics_count_open_jobs_and_the_outcomes_of_ended_ones(make_store: M
     assert statistics.open_jobs == {("interactive", "queued"): 1, ("interactive", "running"): 1}
     assert statistics.ended_jobs == {("done", ""): 1, ("failed", "too-large"): 1, ("cancelled", ""): 1}
     wait_until(lambda: store.get_statistics().oldest_queued_seconds["interactive"] > 0.01)
-    wait_until(lambda: bool(store.reap()) or ("failed", "worker-lost") in store.get_statistics().ended_jobs)
+    wait_until(lambda: bool(store.reap_lost_jobs()) or ("failed", "worker-lost") in store.get_statistics().ended_jobs)
     wait_until(lambda: ("failed", "worker-lost") in store.get_statistics().ended_jobs)
     assert ("interactive", "running") not in store.get_statistics().open_jobs
 
@@ -330,7 +330,7 @@ def test_a_job_that_lost_its_worker_restarts_its_queue_age(make_store: MakeStore
     store = make_store(lease_seconds=0.3)
     store.submit(make_job())
     assert store.start("job", "w") is not None
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     queue_age, stalled_age = get_ages(store)
     assert stalled_age - queue_age >= 0.3
 
@@ -338,7 +338,7 @@ def test_a_job_that_lost_its_worker_restarts_its_queue_age(make_store: MakeStore
 def test_a_job_announced_again_keeps_its_ages(make_store: MakeStore) -> None:
     store = make_store(resend_seconds=0.3)
     store.submit(make_job())
-    wait_until(lambda: store.reap() == [("job", "interactive")])
+    wait_until(lambda: store.reap_lost_jobs() == [("job", "interactive")])
     queue_age, stalled_age = get_ages(store)
     assert queue_age == stalled_age >= 0.3
 

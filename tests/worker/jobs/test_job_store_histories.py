@@ -168,7 +168,7 @@ class JobHistories(RuleBasedStateMachine):
         if job.holder is not attempt.claim:
             return
         expire_lease(self.store, attempt.job)
-        announced = self.store.reap()
+        announced = self.store.reap_lost_jobs()
         job.holder = None
         job.lost_workers += 1
         if job.is_cancelled:
@@ -185,7 +185,7 @@ class JobHistories(RuleBasedStateMachine):
         id, job = self._pick_job(pick)
         if job.state == "queued":
             expire_lease(self.store, id)
-            assert self.store.reap() == [(id, "bulk")]
+            assert self.store.reap_lost_jobs() == [(id, "bulk")]
 
     @precondition(lambda self: self.jobs)
     @rule(pick=st.integers(0, 999))
@@ -209,7 +209,7 @@ class JobHistories(RuleBasedStateMachine):
             while job.state in OPEN_STATES:
                 if job.state == "running":
                     expire_lease(self.store, id)
-                    self.store.reap()
+                    self.store.reap_lost_jobs()
                 claim = self.store.start(id, "last")
                 if claim is None:
                     break

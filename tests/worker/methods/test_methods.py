@@ -12,10 +12,10 @@ from worker.methods.base import MethodResult, PairProblem, RankedList
 from worker.methods.context_fuzzy import ContextFuzzy, collect_context_words
 from worker.methods.lemma_vectors import LemmaText, cosine_similarity
 from worker.methods.log_evidence import MIN_DISTANCE_BELOW_CUT
-from worker.methods.patent_com import compute_chi_square
+from worker.methods.patent_com import compute_signed_chi_square
 from worker.methods.registry import get_method
 from worker.methods.string_fuzzy import StringFuzzy
-from worker.methods.topic_label import compute_pmi, score_first_order
+from worker.methods.topic_label import compute_pmi, score_topic_labels
 from worker.solver.parameters import PAPER, Parameters
 
 # only b contains "page rank", but other documents have it together with a's "web graph" and "link analysis"
@@ -90,7 +90,7 @@ def test_topic_label_prefers_the_phrase_that_cooccurs_with_the_text() -> None:
 def test_topic_label_scores_by_mutual_information() -> None:
     texts = [LemmaText(["w", "p"]), LemmaText(["w", "p"]), LemmaText(["q"]), LemmaText(["q"])]
     holders = np.array([True, True, False, False])
-    assert score_first_order(["w", "q"], texts, [holders]) == pytest.approx([0.5 * np.log(2)])
+    assert score_topic_labels(["w", "q"], texts, [holders]) == pytest.approx([0.5 * np.log(2)])
     assert compute_pmi(np.array([[True, False, False, False]]), ~holders) == pytest.approx([0.0])
 
 
@@ -112,7 +112,7 @@ def test_patent_com_takes_a_shared_phrase_as_distinct_if_its_counts_differ_much(
 def test_patent_com_uses_the_chi_square_of_the_two_by_two_table() -> None:
     problem = make_problem(["p p p q", "p q q q", "x"], ["p", "q"])
     # the table [[3, 1], [1, 3]]: 8 * (3*3 - 1*1)^2 / (4 * 4 * 4 * 4) = 2
-    assert compute_chi_square(problem) == pytest.approx([2.0, -2.0])
+    assert compute_signed_chi_square(problem) == pytest.approx([2.0, -2.0])
 
 
 def test_string_fuzzy_finds_a_phrase_whose_words_are_apart() -> None:

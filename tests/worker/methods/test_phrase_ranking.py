@@ -32,7 +32,7 @@ def rate_first_phrase(problem: PairProblem, **changes: Any) -> float:
     """Return the odds of "web graph" as a phrase distinct of side a."""
     size = len(problem.phrases)
     arrays = {name: np.full(size, value) if np.isscalar(value) else value for name, value in changes.items()}
-    return float(ReaderOdds(replace_features(problem, **arrays)).rate_distinct_a()[0])
+    return float(ReaderOdds(replace_features(problem, **arrays)).compute_distinct_odds_a()[0])
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_phrases_of_several_words_have_higher_odds(problem: PairProblem) -> None
     same = replace_features(
         problem, count_a=np.ones(3), bm25_a=np.ones(3), salience_a=np.ones(3), document_frequency=np.ones(3)
     )
-    several, _, one = ReaderOdds(same).rate_distinct_a()
+    several, _, one = ReaderOdds(same).compute_distinct_odds_a()
     assert one < several
 
 
@@ -73,20 +73,20 @@ def test_the_odds_of_an_implied_phrase_follow_its_evidence(problem: PairProblem)
     lacked = replace_features(
         problem, count_a=np.ones(3), count_b=np.zeros(3), topic_cosine_a=np.zeros(3), partial_match_a=np.ones(3)
     )
-    usual = ReaderOdds(lacked).rate_common(implied, margin)
-    assert ReaderOdds(lacked).rate_common(implied, margin + 1) == pytest.approx(usual + WEIGHTS.implied_margin)
-    assert ReaderOdds(replace_features(lacked, topic_cosine_b=np.ones(3))).rate_common(
+    usual = ReaderOdds(lacked).compute_common_odds(implied, margin)
+    assert ReaderOdds(lacked).compute_common_odds(implied, margin + 1) == pytest.approx(usual + WEIGHTS.implied_margin)
+    assert ReaderOdds(replace_features(lacked, topic_cosine_b=np.ones(3))).compute_common_odds(
         implied, margin
     ) == pytest.approx(usual + WEIGHTS.implied_topic_cosine)
-    assert ReaderOdds(replace_features(lacked, topic_cosine_a=np.ones(3))).rate_common(
+    assert ReaderOdds(replace_features(lacked, topic_cosine_a=np.ones(3))).compute_common_odds(
         implied, margin
     ) == pytest.approx(usual), "the side that contains it"
     matched_fully = replace_features(lacked, partial_match_b=np.ones(3))
-    assert (ReaderOdds(matched_fully).rate_common(implied, margin) - usual)[0] == pytest.approx(
+    assert (ReaderOdds(matched_fully).compute_common_odds(implied, margin) - usual)[0] == pytest.approx(
         WEIGHTS.implied_partial_match * (1 - problem.b.partial_match[0])
     )
     passing = replace_features(lacked, salience_a=lacked.a.salience / 10, salience_b=lacked.b.salience / 10)
-    assert (ReaderOdds(passing).rate_common(implied, margin) < usual).all(), (
+    assert (ReaderOdds(passing).compute_common_odds(implied, margin) < usual).all(), (
         "a phrase that one text mentions in passing is not what both are about"
     )
 
@@ -116,7 +116,7 @@ def test_lists_count_their_informative_phrases_and_fillers(problem: PairProblem)
         and WEIGHTS.common_filler < WEIGHTS.common_informative
     )
     assert WEIGHTS.common_informative < WEIGHTS.distinct_informative, "two texts share few phrases"
-    odds = ReaderOdds(problem).rate_distinct_a()
+    odds = ReaderOdds(problem).compute_distinct_odds_a()
     raised = problem.quality * np.exp((WEIGHTS.distinct_informative + 0.1 - odds) / WEIGHTS.log_quality)
     rich = get_method("cda").sort_phrases(replace_features(problem, quality=raised)).distinct_a
     assert (len(rich), rich.informative, rich.fillers) == (2, 2, 2)
@@ -129,7 +129,7 @@ def test_a_phrase_that_repeats_a_word_of_its_list_is_penalised() -> None:
     problem = make_problem(
         ["web graph web page", "noise", "web graph", "web page"], ["web graph", "web page"], parameters=ALL_DISTINCT
     )
-    odds = ReaderOdds(problem).rate_distinct_a()
+    odds = ReaderOdds(problem).compute_distinct_odds_a()
     ranked = get_method("cda").sort_phrases(problem).distinct_a
     best, other = np.argsort(-odds, kind="stable")
     assert ranked.indices.tolist() == [best, other]
@@ -146,7 +146,9 @@ def test_common_phrases_of_dissimilar_texts_have_lower_odds(problem: PairProblem
     implied, margin = np.array([True, False, False]), np.zeros(3)
 
     def rate_common(similarity: float) -> list[float]:
-        return list(ReaderOdds(replace_features(problem, topic_similarity=similarity)).rate_common(implied, margin))
+        return list(
+            ReaderOdds(replace_features(problem, topic_similarity=similarity)).compute_common_odds(implied, margin)
+        )
 
     assert rate_common(1.0) == rate_common(WEIGHTS.min_similarity)
     assert rate_common(WEIGHTS.min_similarity - 0.2) == pytest.approx(
@@ -159,14 +161,16 @@ def test_common_phrases_of_dissimilar_texts_have_lower_odds(problem: PairProblem
 
 def test_a_phrase_pair_is_rated_like_its_members(problem: PairProblem) -> None:
     paired = replace_features(problem, phrases=["web@@graph", *problem.phrases[1:]], bm25_a=2 * problem.a.bm25)
-    assert ReaderOdds(paired).rate_distinct_a()[0] == pytest.approx(rate_first_phrase(problem))
+    assert ReaderOdds(paired).compute_distinct_odds_a()[0] == pytest.approx(rate_first_phrase(problem))
 
 
 def test_function_words_are_not_penalised_as_repeated() -> None:
     texts = ["bank of japan secretary of state", "noise", "bank of japan", "secretary of state"]
     problem = make_problem(texts, ["bank of japan", "secretary of state"], parameters=ALL_DISTINCT)
     ranked = get_method("cda").sort_phrases(problem).distinct_a
-    assert ranked.scores == pytest.approx(odds_to_probability(ReaderOdds(problem).rate_distinct_a()[ranked.indices]))
+    assert ranked.scores == pytest.approx(
+        odds_to_probability(ReaderOdds(problem).compute_distinct_odds_a()[ranked.indices])
+    )
 
 
 def test_implied_phrases_are_fillers_ranked_behind_shared_ones(problem: PairProblem) -> None:
@@ -180,7 +184,7 @@ def test_implied_phrases_are_fillers_ranked_behind_shared_ones(problem: PairProb
         topic_cosine_b=np.ones(3),
         partial_match_b=np.ones(3),
     )
-    odds = ReaderOdds(one_shared).rate_common(
+    odds = ReaderOdds(one_shared).compute_common_odds(
         np.array([True, True, False]), get_method("cda").sort_phrases(one_shared).margin
     )
     assert odds[0] > odds[2] > WEIGHTS.common_informative, "though it has more evidence"
@@ -191,10 +195,10 @@ def test_implied_phrases_are_fillers_ranked_behind_shared_ones(problem: PairProb
 def test_a_partial_match_in_a_long_text_or_a_set_does_not_count(problem: PairProblem) -> None:
     implied, margin = np.ones(3, dtype=bool), np.zeros(3)
     lacked = replace_features(problem, count_a=np.ones(3), count_b=np.zeros(3), partial_match_b=np.full(3, 0.5))
-    usual = ReaderOdds(replace_features(lacked, partial_match_b=np.zeros(3))).rate_common(implied, margin)
-    assert (ReaderOdds(lacked).rate_common(implied, margin) > usual).all()
+    usual = ReaderOdds(replace_features(lacked, partial_match_b=np.zeros(3))).compute_common_odds(implied, margin)
+    assert (ReaderOdds(lacked).compute_common_odds(implied, margin) > usual).all()
     for other in (
         replace_features(lacked, tokens_b=["word"] * (int(WEIGHTS.max_text_words) + 1)),
         replace_features(lacked, seed_b=SeedSide((1, 2))),
     ):
-        assert ReaderOdds(other).rate_common(implied, margin) == pytest.approx(usual)
+        assert ReaderOdds(other).compute_common_odds(implied, margin) == pytest.approx(usual)

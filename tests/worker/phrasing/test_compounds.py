@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.phrasing.compounds import find_compound, space_tokens
+from worker.phrasing.compounds import find_compound, pad_tokens_for_compounds
 
 
 def expand_phrase(phrase: str, *texts: str) -> str | None:
-    return find_compound(phrase, list(map(space_tokens, texts)), lambda word: word not in ("the", "of", "say"))
+    return find_compound(
+        phrase, list(map(pad_tokens_for_compounds, texts)), lambda word: word not in ("the", "of", "say")
+    )
 
 
 @pytest.mark.parametrize(

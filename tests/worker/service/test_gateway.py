@@ -142,10 +142,10 @@ def test_a_search_side_has_a_new_answer_id_when_its_results_change(gateway: JobG
 def test_the_id_of_a_request_body_is_remembered_until_the_index_changes(gateway: JobGateway) -> None:
     body = b'{"some": "question"}'
     wait_until_remembered(gateway, body)
-    assert gateway.recall_id(STAFF, body) is None
+    assert gateway.recall_job_id(STAFF, body) is None
     versions = gateway.container.versions
     versions.after_write("papers", versions.get_epoch("papers"), {}, 1)
-    wait_until(lambda: gateway.recall_id(UNRESTRICTED, body) is None)
+    wait_until(lambda: gateway.recall_job_id(UNRESTRICTED, body) is None)
 
 
 def test_unknown_indexes_and_jobs_are_refused(gateway: JobGateway) -> None:
@@ -176,7 +176,7 @@ def test_documents_wait_for_a_rebuild_however_long_it_takes(gateway: JobGateway)
             container.run_inline(ingest.id)
             job = store.get(ingest.id)
             assert job is not None and job.state == "queued" and job.failure is None
-            wait_until(lambda: bool(store.reap()))
+            wait_until(lambda: bool(store.reap_lost_jobs()))
     container.run_inline(ingest.id)
     assert gateway.get(ingest.id, UNRESTRICTED).answer is not None
     assert "late" in container.catalog.fetch_documents("papers", ["late"])

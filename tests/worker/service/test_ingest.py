@@ -15,7 +15,7 @@ from worker.jobs.job import Claim
 from worker.jobs.lease_renewal import JobStopped, Lease
 from worker.jobs.runner import JobContext
 from worker.service.gateway import JobGateway
-from worker.service.ingest import make_ingest_job, run_ingest
+from worker.service.ingest import make_ingest_job, run_ingest_chunk
 
 
 def submit(gateway: JobGateway, *documents: Document) -> str:
@@ -49,7 +49,7 @@ def test_a_submission_that_is_written_late_does_not_replace_a_later_one(gateway:
         assert gateway.get(job, UNRESTRICTED).job.state == "done"
     assert (get_title(gateway, "x"), get_title(gateway, "y")) == ("second", "first")
     versions = gateway.container.versions
-    assert versions.get("papers", versions.get_epoch("papers"), ["x"])["x"].acl == ("staff",)
+    assert versions.get_versions("papers", versions.get_epoch("papers"), ["x"])["x"].acl == ("staff",)
 
 
 def test_of_equal_ids_in_one_submission_the_last_counts(gateway: JobGateway) -> None:
@@ -90,7 +90,7 @@ def test_a_submission_after_the_loss_of_the_job_store_is_newer_than_those_before
         key_values.delete(["sequence:papers"])
     gateway.container.run_inline(submit(gateway, Document("x", "after", "The web graph.")))
     lease = Lease(gateway.container.store, lost)
-    run_ingest(gateway.container, JobContext(gateway.container.store, lost, lease))
+    run_ingest_chunk(gateway.container, JobContext(gateway.container.store, lost, lease))
     assert get_title(gateway, "x") == "after"
 
 
@@ -100,7 +100,7 @@ def test_a_worker_that_lost_its_job_writes_no_documents(gateway: JobGateway) -> 
     give_to_another_worker(gateway, claim)
     lease = Lease(gateway.container.store, claim)  # not entered: nobody renews it while the process is suspended
     with pytest.raises(JobStopped):
-        run_ingest(gateway.container, JobContext(gateway.container.store, claim, lease))
+        run_ingest_chunk(gateway.container, JobContext(gateway.container.store, claim, lease))
     assert get_title(gateway, "x") is None
     gateway.container.run_inline(id)
     assert get_title(gateway, "x") == "of a lost worker"
@@ -117,7 +117,7 @@ def test_a_worker_suspended_after_its_last_check_does_not_undo_a_later_submissio
             give_to_another_worker(gateway, claim)
 
     with pytest.raises(JobStopped):  # when it reports its progress
-        run_ingest(gateway.container, SuspendedContext(store, claim, Lease(store, claim)))
+        run_ingest_chunk(gateway.container, SuspendedContext(store, claim, Lease(store, claim)))
     assert get_title(gateway, "x") == "first"
     later = submit(gateway, Document("x", "second", "The web graph."))
     for job in (later, id):
@@ -132,4 +132,6 @@ def test_the_version_of_a_newer_write_stays_in_the_cache(gateway: JobGateway) ->
     stale = dict.fromkeys(("x", "gone"), DocumentVersion("old"))
     versions.after_write("papers", epoch, stale, TERM_SIZE + 1)
     for fresh in (False, True):
-        assert versions.get("papers", epoch, ["x", "gone"], fresh=fresh) == {"x": DocumentVersion("new", ("staff",))}
+        assert versions.get_versions("papers", epoch, ["x", "gone"], fresh=fresh) == {
+            "x": DocumentVersion("new", ("staff",))
+        }

@@ -27,7 +27,7 @@ class ScriptedProblem:
     def update_relevance(self, s: Floats, f: Floats) -> None:
         copy_propagated(s, f)
 
-    def select_phrases(self, f: Floats) -> Flags:
+    def flag_selected_phrases(self, f: Floats) -> Flags:
         self.rounds += 1
         return np.asarray(np.arange(self.phrases) == self._entry()[0])[:, np.newaxis]
 

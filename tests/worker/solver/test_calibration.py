@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs
 from worker.solver.calibration import MIN_LOG_MARGIN, calibrate_relevance, compute_log_margin
-from worker.solver.paper_common import CommonUpdate, mean_over_members, solve_common
+from worker.solver.paper_common import CommonUpdate, compute_column_means, solve_common
 from worker.solver.parameters import Parameters
 from worker.solver.propagation import propagate_exactly
 from worker.solver.seeds import SeedSide, build_pair_seeds
@@ -28,9 +28,9 @@ def test_an_average_salient_phrase_has_relevance_kappa_after_calibration(pair: P
     graph = pair.build_graph()
     calibration = calibrate_relevance(graph, pair.build_seeds(p), in_a, in_b, p)
     f = propagate_exactly(graph, calibration.seeds, p.alpha).f
-    means = mean_over_members(f, np.concatenate([in_a, in_b], axis=1))
+    means = compute_column_means(f, np.concatenate([in_a, in_b], axis=1))
     assert np.allclose(means[calibration.means > 0], kappa, rtol=1e-6)
-    relative = mean_over_members(calibration.divide_by_mean(f), np.concatenate([in_a, in_b], axis=1))
+    relative = compute_column_means(calibration.divide_by_mean(f), np.concatenate([in_a, in_b], axis=1))
     assert np.allclose(relative[calibration.means > 0], 1.0, rtol=1e-6)
 
 

@@ -76,6 +76,6 @@ def test_every_weight_of_the_ranking_can_be_set(name: str) -> None:
 
 def test_weights_of_the_ranking_count_in_the_id_only_where_they_are_not_the_default() -> None:
     same = DEFAULT.with_options(odds_bm25=DEFAULT.get_option("odds_bm25"))
-    assert same.key_values() == DEFAULT.key_values()
-    assert "reader_odds" not in DEFAULT.key_values()
-    assert DEFAULT.with_options(odds_bm25=3.0).key_values() != DEFAULT.key_values()
+    assert same.get_values_for_id() == DEFAULT.get_values_for_id()
+    assert "reader_odds" not in DEFAULT.get_values_for_id()
+    assert DEFAULT.with_options(odds_bm25=3.0).get_values_for_id() != DEFAULT.get_values_for_id()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import PairGraph, make_random_pair, pair_graphs, solver_parameters
 from worker.solver.alternation import SelectionProblem
-from worker.solver.paper_common import CommonProblem, CommonSolution, commonality_score, solve_common
-from worker.solver.paper_distinct import DistinctProblem, DistinctSolution, distinction_score, solve_distinct
+from worker.solver.paper_common import CommonProblem, CommonSolution, compute_commonality, solve_common
+from worker.solver.paper_distinct import DistinctProblem, DistinctSolution, compute_distinction, solve_distinct
 from worker.solver.parameters import PAPER, Parameters
 from worker.solver.relaxation import Relaxation, RelaxationState
 from worker.solver.seeds import SeedSide, build_pair_seeds
@@ -170,10 +170,10 @@ def test_the_joint_step_pulls_selected_phrases_further_apart() -> None:
 
 def test_measures_are_those_of_the_paper() -> None:
     f, other = np.array([[0.5], [0.1]]), np.array([[0.5], [0.9]])
-    assert commonality_score(f, other)[:, 0] == pytest.approx([np.log(1.25), np.log(1.09)])
-    assert commonality_score(f, other, "sum")[:, 0] == pytest.approx([1.0, 1.0])
-    assert distinction_score(f, other, 1.0)[:, 0] == pytest.approx([0.0, np.log(1.1 / 1.9)])
-    assert distinction_score(f, other, 1.0, "difference")[:, 0] == pytest.approx([0.0, -0.8])
+    assert compute_commonality(f, other)[:, 0] == pytest.approx([np.log(1.25), np.log(1.09)])
+    assert compute_commonality(f, other, "sum")[:, 0] == pytest.approx([1.0, 1.0])
+    assert compute_distinction(f, other, 1.0)[:, 0] == pytest.approx([0.0, np.log(1.1 / 1.9)])
+    assert compute_distinction(f, other, 1.0, "difference")[:, 0] == pytest.approx([0.0, -0.8])
 
 
 def test_flags_of_the_wrong_length_are_refused() -> None:

@@ -27,8 +27,8 @@ def test_a_sparse_graph_multiplies_like_a_dense_one(pair: PairGraph) -> None:
         (dense.propagate_to_phrases(g, np.empty_like(f)), sparse.propagate_to_phrases(g, np.empty_like(f))),
         (dense.propagate_to_documents(f, np.empty_like(g)), sparse.propagate_to_documents(f, np.empty_like(g))),
         (dense.to_dense(), sparse.to_dense()),
-        (dense.phrase_row(0), sparse.phrase_row(0)),
-        (dense.compute_coverage()[0], sparse.compute_coverage()[0]),
+        (dense.get_phrase_row(0), sparse.get_phrase_row(0)),
+        (dense.compute_phrase_and_document_coverage()[0], sparse.compute_phrase_and_document_coverage()[0]),
     ):
         assert np.allclose(one, other, rtol=1e-14, atol=1e-15)
 

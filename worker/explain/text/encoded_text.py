@@ -87,7 +87,7 @@ class EncodedText:
         return ends if is_plain else None
 
     @cached_property
-    def ids_by_line(self) -> NDArray[np.int64] | None:
+    def word_ids_with_line_ends(self) -> NDArray[np.int64] | None:
         """Ids of the words with a -1 after each line; None if ``line_ends`` is."""
         return None if self.line_ends is None else np.insert(self.word_ids, np.flatnonzero(self.line_ends) + 1, -1)
 
@@ -112,7 +112,7 @@ class PreencodedText(EncodedText):
         return self._lines.word_counts
 
     @property
-    def ids_by_line(self) -> NDArray[np.int64]:
+    def word_ids_with_line_ends(self) -> NDArray[np.int64]:
         return self._lines.word_ids
 
 

@@ -27,7 +27,7 @@ class NgramCounter(Protocol):
 
 def make_ngram_counter(encoded_text: EncodedText) -> NgramCounter:
     """Return the faster counter for a text of this size."""
-    if encoded_text.word_count >= MIN_WORDS_FOR_ID_SEARCH and encoded_text.ids_by_line is not None:
+    if encoded_text.word_count >= MIN_WORDS_FOR_ID_SEARCH and encoded_text.word_ids_with_line_ends is not None:
         return WordIdCounter(encoded_text)
     return SubstringCounter(encoded_text.tokens)
 
@@ -52,12 +52,12 @@ class SubstringCounter:
 
     @cached_property
     def _padded(self) -> str:
-        return pad_tokens(self._tokens)
+        return join_padded_tokens(self._tokens)
 
 
-def pad_tokens(tokens: Sequence[str]) -> str:
+def join_padded_tokens(token_strings: Sequence[str]) -> str:
     """Join all tokens and line ends, each between two spaces, so that a phrase can be counted as a substring."""
-    lines = "\n".join(tokens).replace("\n", " \n ")
+    lines = "\n".join(token_strings).replace("\n", " \n ")
     return f" {lines.replace(' ', '  ')} "
 
 
@@ -65,10 +65,10 @@ class WordIdCounter:
     """Counts by word ids, looking only at the positions of a sequence's rarest word."""
 
     def __init__(self, encoded_text: EncodedText) -> None:
-        assert encoded_text.ids_by_line is not None
+        assert encoded_text.word_ids_with_line_ends is not None
         self._get_word_id = encoded_text.get_word_id
-        self._ids_by_line = encoded_text.ids_by_line
-        self._positions, self._starts = _group_positions(self._ids_by_line)
+        self._ids_by_line = encoded_text.word_ids_with_line_ends
+        self._positions, self._starts = _group_positions_by_id(self._ids_by_line)
 
     def count(self, words: Sequence[str]) -> int:
         return len(self._find_starts(words))
@@ -77,7 +77,7 @@ class WordIdCounter:
         return len(self._find_starts(words)) > 0
 
     def _find_starts(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Return the positions in ``ids_by_line`` where the sequence starts."""
+        """Return the positions in ``word_ids_with_line_ends`` where the sequence starts."""
         word_ids = [self._get_word_id(word) for word in words]
         ranges = [(self._starts[id + 1], self._starts[id + 2]) for id in word_ids]
         rarest = min(range(len(words)), key=lambda i: ranges[i][1] - ranges[i][0])
@@ -89,7 +89,7 @@ class WordIdCounter:
         return starts
 
 
-def _group_positions(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _group_positions_by_id(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the positions of all ids, grouped by id from -1 on and ascending, and where each group starts."""
     from scipy.sparse import csr_array
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR
-from indexer.model.bm25 import split_phrase_words, tf_saturation
+from indexer.model.bm25 import compute_tf_saturation, split_phrase_words
 from indexer.model.phrase_model import PhraseModel
-from indexer.text.phrase_search import find_phrase_pair
+from indexer.text.phrase_search import find_pair_starts_and_lengths
 from worker.explain.text.encoded_text import EncodedText
 from worker.explain.text.ngram_counts import NgramCounter, make_ngram_counter
 
@@ -58,7 +58,7 @@ class SideText:
 
     def _count_occurrences(self, phrase: str) -> int:
         if PAIR_SEPARATOR in phrase:
-            return sum(len(find_phrase_pair(phrase, tokens)) for tokens in self._encoded_text.tokens)
+            return sum(len(find_pair_starts_and_lengths(phrase, tokens)) for tokens in self._encoded_text.tokens)
         words = phrase.split()
         if not self._vocabulary.issuperset(words):
             return 0
@@ -68,10 +68,10 @@ class SideText:
         """Return whether the phrase occurs, which in a large set is found much faster than how often."""
         is_contained = self._contained.get(phrase)
         if is_contained is None:
-            is_contained = self._contained[phrase] = self._find_phrase(phrase)
+            is_contained = self._contained[phrase] = self._is_phrase_present(phrase)
         return is_contained
 
-    def _find_phrase(self, phrase: str) -> bool:
+    def _is_phrase_present(self, phrase: str) -> bool:
         if PAIR_SEPARATOR in phrase:
             return self.count(phrase) > 0
         words = phrase.split()
@@ -79,7 +79,7 @@ class SideText:
             return phrase in self._vocabulary
         return self._ngrams.contains(words)
 
-    def match_partially(self, phrases: Sequence[str]) -> NDArray[np.float64]:
+    def compute_partial_matches(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """Return the partial match of each phrase, in [0, 1], shape (phrases,)."""
         new = [phrase for phrase in phrases if phrase not in self._phrase_matches]
         if new:
@@ -105,15 +105,15 @@ class SideText:
         The words count whether or not the phrase itself occurs.
         """
         words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
-        weights = self._weigh_words(set(chain.from_iterable(words_by_phrase)))
+        weights = self._compute_bm25_by_word(set(chain.from_iterable(words_by_phrase)))
         sums = [sum([weights.get(word, 0.0) for word in words]) for words in words_by_phrase]
         return np.array(sums, dtype=np.float64)
 
-    def _weigh_words(self, words: Iterable[str]) -> dict[str, float]:
+    def _compute_bm25_by_word(self, words: Iterable[str]) -> dict[str, float]:
         """Return the BM25 of those words that occur."""
         present = [word for word in words if word in self._vocabulary]
         counts = [self.word_counts[word] for word in present]
-        saturation = tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
+        saturation = compute_tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
         return dict(zip(present, (self._get_idf(present) * saturation).tolist(), strict=True))
 
     @cached_property
@@ -141,7 +141,7 @@ class SideText:
     def _has_related_word(self, word: str) -> bool:
         if len(word) < MIN_STEM_LENGTH:
             return False
-        return any(is_same_family(word, other) for other in self._words_by_stem.get(word[:MIN_STEM_LENGTH], ()))
+        return any(is_same_word_family(word, other) for other in self._words_by_stem.get(word[:MIN_STEM_LENGTH], ()))
 
     def _contains_variant(self, words: list[str]) -> bool:
         """Return whether the words occur together or apart, as their acronym, or as the long form of an acronym."""
@@ -207,13 +207,15 @@ def _select_acronyms(acronyms: Mapping[str, list[str]], ignored: frozenset[str])
     return {short: [long for long in longs if ignored.isdisjoint(long.split())] for short, longs in known.items()}
 
 
-def is_same_family(first: str, second: str) -> bool:
+def is_same_word_family(first_word: str, second_word: str) -> bool:
     """Return whether two words look like one family: whether they share a long enough beginning."""
     shared = 0
-    for x, y in zip(first, second, strict=False):
+    for x, y in zip(first_word, second_word, strict=False):
         if x != y:
             break
         shared += 1
     # "bread" and "break" share as much as "bank" and "banker", but neither is the beginning of the other
-    is_prefix = shared == min(len(first), len(second))
-    return shared >= MIN_STEM_LENGTH + (not is_prefix) and shared >= _MIN_STEM_SHARE * max(len(first), len(second))
+    is_prefix = shared == min(len(first_word), len(second_word))
+    return shared >= MIN_STEM_LENGTH + (not is_prefix) and shared >= _MIN_STEM_SHARE * max(
+        len(first_word), len(second_word)
+    )

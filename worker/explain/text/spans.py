@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.lazy_documents import find_first_spans
-from indexer.text.phrase_search import find_phrase, find_phrase_pair
+from indexer.text.phrase_search import find_pair_starts_and_lengths, find_phrase
 from indexer.text.tokenizer import Span, locate_tokens
 
 
@@ -23,12 +23,12 @@ class DocumentSpans:
         """Return the first occurrences of the phrase, about ``max_count`` of them."""
         document = self.document
         if PAIR_SEPARATOR in phrase:
-            return self._locate(find_phrase_pair(phrase, document.tokens)[:max_count])
+            return self._locate_spans(find_pair_starts_and_lengths(phrase, document.tokens)[:max_count])
         known = find_first_spans(document.salient, phrase)
         if known:
             return known
         size = len(phrase.split())
-        return self._locate([(at, size) for at in find_phrase(phrase, document.tokens, max_count)])
+        return self._locate_spans([(at, size) for at in find_phrase(phrase, document.tokens, max_count)])
 
     def lemmas_between(self, start: int, end: int) -> str:
         """Return the lemmas of the words between two offsets of the text."""
@@ -49,7 +49,11 @@ class DocumentSpans:
     def _words(self) -> Sequence[Span]:
         return locate_tokens(self.document.document)
 
-    def _locate(self, occurrences: Sequence[tuple[int, int]]) -> list[Span]:
+    def _locate_spans(self, starts_and_lengths: Sequence[tuple[int, int]]) -> list[Span]:
         """Return the spans of occurrences given by their first token and their number of tokens."""
-        words = self._words if occurrences else ()
-        return [(words[i][0], words[i][1], words[i + size - 1][2]) for i, size in occurrences if i + size <= len(words)]
+        words = self._words if starts_and_lengths else ()
+        return [
+            (words[i][0], words[i][1], words[i + size - 1][2])
+            for i, size in starts_and_lengths
+            if i + size <= len(words)
+        ]
