@@ -35,7 +35,7 @@ def compare_command(
     from indexer.settings import load_settings
     from worker.answer import render
     from worker.comparer import Comparer, compare
-    from worker.explain.resolver import SideLimits
+    from worker.explain.side_limits import SideLimits
 
     if as_json and markdown:
         raise click.UsageError("--json and --markdown are mutually exclusive")

@@ -19,8 +19,9 @@ from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph
 from worker.explain.pair_features import build_pair_problem
 from worker.explain.phrase_holders import find_own_text_holders
 from worker.explain.resolved_side import fill_topic_vectors
-from worker.explain.resolver import SideLimits, resolve_sides
+from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
+from worker.explain.side_limits import SideLimits
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.base import MethodResult, PairProblem

@@ -82,10 +82,12 @@ def analyse_segmented_batch(
     """Select the salient phrases of documents that have been segmented."""
     batch, occurrences, edges, weights = segmented
     index = OccurrenceIndex(occurrences, batch)
-    is_in_title, words_before, rows = _describe_first_occurrences(index, edges)
+    located = _locate_occurrences(index, edges)
     starts = np.searchsorted(edges.document, np.arange(len(documents) + 1))
-    scores = score_edges(compiled, options.weights, edges, is_in_title, words_before, starts)
-    scored = ScoredEdges(edges, starts.tolist(), rows, scores)
+    scores = score_edges(
+        compiled, options.weights, edges, located.is_first_in_title, located.words_before_first, starts
+    )
+    scored = ScoredEdges(edges, starts.tolist(), located.rows, scores)
     salient = _select_salient_by_document(compiled, options, scored, index)
     names = compiled.model.phrases
     analysed = []
@@ -106,14 +108,20 @@ def analyse_segmented_batch(
     return analysed
 
 
-def _describe_first_occurrences(index: OccurrenceIndex, edges: BatchEdges) -> tuple[NDArray[np.bool_], Ints, Ints]:
-    """Return for each edge whether the first occurrence is in the title, the words before it, and the rows of all.
+class _EdgeOccurrences(NamedTuple):
+    """Where the phrase of each edge occurs; a pair has no occurrences of its own."""
 
-    The rows are those of ``ScoredEdges.occurrence_rows``. A pair has no occurrences of its own.
-    """
+    is_first_in_title: NDArray[np.bool_]
+    words_before_first: Ints
+    rows: Ints
+    """As in ``ScoredEdges.occurrence_rows``."""
+
+
+def _locate_occurrences(index: OccurrenceIndex, edges: BatchEdges) -> _EdgeOccurrences:
     first, end = index.find_row_ranges(edges.document, edges.phrase)
     rows = np.stack([first, np.minimum(first + MAX_SPANS, end), end], axis=1)
-    return (end > first) & np.append(index.is_in_title, False)[first], np.append(index.words_before, 0)[first], rows
+    is_first_in_title = (end > first) & np.append(index.is_in_title, False)[first]
+    return _EdgeOccurrences(is_first_in_title, np.append(index.words_before, 0)[first], rows)
 
 
 def _select_salient_by_document(

@@ -33,8 +33,8 @@ class FieldGuard:
       hidden, with the error for a field that does not exist;
     * sends an explicit list of fields where Elasticsearch would take all of them by default;
     * returns no record that did not pass ``strip_record``;
-    * calls ``require_checkable``, and adds filters for ``index``, ``list_ignorable`` and, if ``is_filterable``, for
-      ``acl_path`` to the query itself, so that counts and aggregations respect them.
+    * calls ``require_checkable``, and adds filters for ``index``, ``list_acl_names_in_ignored`` and, if
+      ``is_filterable``, for ``acl_path`` to the query itself, so that counts and aggregations respect them.
     """
 
     index: str = ""
@@ -81,7 +81,7 @@ class FieldGuard:
             if not is_within(prefix + name, self.hidden)
         }
 
-    def list_ignorable(self) -> list[str]:
+    def list_acl_names_in_ignored(self) -> list[str]:
         """Return the names under which ``_ignored`` reports that the groups of a document were not indexed."""
         parts = self.acl_path.split(".") if self.acl_path else []
         return [".".join(parts[: end + 1]) for end in range(len(parts))]

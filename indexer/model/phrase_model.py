@@ -146,7 +146,7 @@ class PhraseModel:
             "words": pack_strings(self.words),
             "word_frequency": self.word_document_frequency,
         }
-        arrays["extra_acronyms"] = pack_strings(_acronyms_to_lines(self.acronyms))
+        arrays["extra_acronyms"] = pack_strings(_acronyms_to_pair_lines(self.acronyms))
         arrays |= {f"extra_{name}": getattr(self, field) for name, field in _EXTRA_ARRAYS.items()}
         out = io.BytesIO()
         np.savez_compressed(out, **arrays)
@@ -177,7 +177,7 @@ class PhraseModel:
             )
 
 
-def _acronyms_to_lines(acronyms: Mapping[str, list[str]]) -> list[str]:
+def _acronyms_to_pair_lines(acronyms: Mapping[str, list[str]]) -> list[str]:
     """Return a line ``short<tab>long`` for each pair."""
     return [f"{short}\t{long}" for short, longs in sorted(acronyms.items()) for long in longs]
 

@@ -10,8 +10,9 @@ from indexer.engines.base import Engine
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.explain.resolved_side import ResolvedSide
-from worker.explain.resolver import SideLimits, resolve_sides
+from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
+from worker.explain.side_limits import SideLimits
 from worker.index_catalog import AnalyzerCache
 
 INDEX = "papers"

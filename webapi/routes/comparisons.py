@@ -5,13 +5,14 @@ from __future__ import annotations
 import orjson
 from flask import Blueprint, Response
 
-from indexer.errors import EngineUnavailable, StoreUnavailable, TooLarge, UnknownJob
+from indexer.errors import EngineUnavailable, StoreUnavailable, UnknownJob
 from webapi.auth.gate import check_index_access
 from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_response
 from webapi.schemas.requests import ComparisonBody, parse_body
 from worker.access import Caller
 from worker.explain.side import Side
+from worker.explain.side_limits import SideLimits
 from worker.jobs.payloads import ComparisonRequest
 from worker.service.gateway import JobView
 
@@ -54,11 +55,9 @@ def _build_request(body: ComparisonBody, caller: Caller) -> ComparisonRequest:
     """Build the job's payload; raise TooLarge for a side above the limits, so that no job is made for it."""
     settings = get_context().settings
     a, b = Side.from_json(body.a.to_json()), Side.from_json(body.b.to_json())
+    limits = SideLimits(settings.max_set, settings.max_text_bytes)
     for side in (a, b):
-        if len(side.ids) > settings.max_set:
-            raise TooLarge(f"a set of {len(side.ids)} documents is above the limit of {settings.max_set}")
-        if len(side.words.encode("utf-8", "surrogatepass")) > settings.max_text_bytes:
-            raise TooLarge(f"the text is larger than {settings.max_text_bytes} bytes", fix="compare a part of it")
+        limits.check_side(side)
     return ComparisonRequest(body.index, a, b, body.method, body.preset, body.options.to_json(), caller.groups)
 
 

@@ -180,7 +180,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self._end(connection)
         else:
             if is_whole:
-                self._leave(connection)
+                self._leave_stage(connection)
                 self.enqueue_req(connection)
             elif connection.request is not None:
                 self._enter(connection, self._receiving_body)
@@ -222,7 +222,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
     # Ends of a connection
 
     def _end(self, connection: ClientConnection) -> None:
-        self._leave(connection)
+        self._leave_stage(connection)
         self._total_held_bytes -= self._held_bytes.pop(connection, 0)
         self.nr_conns -= 1
         with suppress(OSError):
@@ -270,13 +270,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         """Move a connection to a stage; one that is in it already keeps its deadline."""
         if self._stage_by_connection.get(connection) is stage:
             return
-        self._leave(connection)
+        self._leave_stage(connection)
         step = self._send if stage is self._sending else self._receive
         self.poller.register(connection.sock, stage.event, lambda _: step(connection))
         self._stage_by_connection[connection] = stage
         stage.add(connection)
 
-    def _leave(self, connection: ClientConnection) -> None:
+    def _leave_stage(self, connection: ClientConnection) -> None:
         stage = self._stage_by_connection.pop(connection, None)
         if stage is not None:
             del stage.deadlines[connection]

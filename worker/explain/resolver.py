@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import AnalysedDocument, Document
@@ -13,19 +13,12 @@ from indexer.errors import BadSide, TooLarge, UnknownDocument
 from worker.explain.query_side import add_every_phrase
 from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
 from worker.explain.side import Side, split_search_words_and_filters
+from worker.explain.side_limits import SideLimits
 
 MIN_LAZY_DOCUMENTS = 100
 """From this many documents on they are fetched lazily, as most are read only in part."""
 AD_HOC_ID = ""
 """The document id of a text that is not in the index."""
-
-
-@dataclass(frozen=True)
-class SideLimits:
-    """The largest sides that are accepted; the defaults are for programs, service and shell pass their settings."""
-
-    max_documents: int = 10_000
-    max_text_bytes: int = 10 * 2**20
 
 
 def resolve_sides(
@@ -42,11 +35,7 @@ def resolve_sides(
     selects nothing.
     """
     for side in sides:
-        if len(side.ids) > limits.max_documents:
-            raise TooLarge(
-                f"a set of {len(side.ids)} documents is above the limit of {limits.max_documents}",
-                fix="compare a part of it",
-            )
+        limits.check_side(side)
     ids = list(dict.fromkeys(id for side in sides for id in side.ids))
     fetch = reader.fetch if len(ids) < MIN_LAZY_DOCUMENTS else reader.fetch_lazy
     fetched = dict(zip(ids, fetch(ids, groups), strict=True)) if ids else {}
@@ -55,7 +44,7 @@ def resolve_sides(
         raise UnknownDocument(reader.info.name, *missing)
     by_id = {id: document for id, document in fetched.items() if document is not None}
     ad_hoc = [side for side in dict.fromkeys(sides) if side.kind in AD_HOC_KINDS]
-    analysed = _analyse_texts(reader, ad_hoc, limits, groups, analyzer) if ad_hoc else {}
+    analysed = _analyse_texts(reader, ad_hoc, groups, analyzer) if ad_hoc else {}
     resolved: dict[Side, ResolvedSide] = {}
     for side in sides:
         if side not in resolved:
@@ -70,15 +59,13 @@ def resolve_sides(
 
 
 def _analyse_texts(
-    reader: Reader, sides: Sequence[Side], limits: SideLimits, groups: Groups, analyzer: Analyzer | None
+    reader: Reader, sides: Sequence[Side], groups: Groups, analyzer: Analyzer | None
 ) -> dict[Side, AnalysedDocument]:
     """Analyse the texts and queries among the sides.
 
     For a caller with limited groups they are analysed as if the model had only the phrases of documents that the
     caller may read (one more request): neither a phrase nor the way a text is split confirms a guess about others.
     """
-    for side in sides:
-        _check_text_size(side, limits)
     analyzer = analyzer or Analyzer(reader.model)
     documents = [Document(id=AD_HOC_ID, text=side.words) for side in sides]
     allowed = None
@@ -93,15 +80,9 @@ def _analyse_texts(
     return analysed
 
 
-def _check_text_size(side: Side, limits: SideLimits) -> None:
-    if len(side.words.encode("utf-8", "surrogatepass")) > limits.max_text_bytes:
-        raise TooLarge(f"the {side.form} is larger than {limits.max_text_bytes} bytes", fix="compare a part of it")
-
-
 def _search_documents(
     reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer
 ) -> tuple[AnalysedDocument, ...]:
-    _check_text_size(side, limits)
     words, selection = split_search_words_and_filters(side.words)
     lemmas = tuple(analyzer.analyse(Document(id=AD_HOC_ID, text=words)).tokens.split()) if words else ()
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)

@@ -10,7 +10,7 @@ A phrase in both texts is common. For one that a holds and b lacks four kinds of
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
-Lists are ranked by the odds that a reader keeps a phrase (``reader_odds.py``). Phrases that most readers strike out
+Lists are ranked by the odds that a reader keeps a phrase (``phrase_ranking.py``). Phrases that most readers strike out
 come last and only fill up a short list.
 """
 

@@ -1,4 +1,4 @@
-"""METHODS, the list of all methods. A new method is a module in this folder and a line here."""
+"""METHODS: all methods by name; the default is ``cda``. A new method is a module in this folder and a line here."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class ServiceContainer:
 
     @cached_property
     def _comparer(self) -> Comparer:
-        from worker.explain.resolver import SideLimits
+        from worker.explain.side_limits import SideLimits
 
         limits = SideLimits(self.config.max_set, self.config.max_text_bytes)
         comparer: Comparer = _load_factory(self.config.comparer)(self.catalog.engine, limits=limits)

@@ -194,7 +194,7 @@ def restrict_source_search(search_body: Body, access: SourceAccess | None, timeo
     filters: list[Body] = [{"term": {"_index": guard.index}}]
     filters.append({"bool": {"should": clauses}} if clauses else {"match_none": {}})
     if guard.acl_path:
-        filters.append({"bool": {"must_not": {"terms": {"_ignored": guard.list_ignorable()}}}})
+        filters.append({"bool": {"must_not": {"terms": {"_ignored": guard.list_acl_names_in_ignored()}}}})
     if guard.is_filterable:
         is_public = {"bool": {"must_not": {"exists": {"field": guard.acl_path}}}}
         shared = {"terms": {guard.acl_path: sorted(map(replace_surrogates, access.groups))}}

@@ -80,7 +80,7 @@ def test_groups_under_a_path_are_hidden_with_the_objects_around_them() -> None:
     guard = make_guard(map_fields(rights={"properties": {"groups": KEYWORD, "owner": KEYWORD}}), "rights.groups")
     assert guard.is_filterable and not guard.obstacle
     assert guard.hides("rights") and guard.hides("rights.groups") and not guard.hides("rights.owner")
-    assert guard.list_ignorable() == ["rights", "rights.groups"]
+    assert guard.list_acl_names_in_ignored() == ["rights", "rights.groups"]
 
 
 @pytest.mark.parametrize(

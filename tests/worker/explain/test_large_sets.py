@@ -11,8 +11,9 @@ from indexer.engines.embedded.reader import EmbeddedReader
 from tests.support.comparisons import INDEX, compare_sides, encode_without_timings
 from tests.support.index_copies import copy_index
 from worker.comparer import Comparer
-from worker.explain.resolver import MIN_LAZY_DOCUMENTS, SideLimits, resolve_sides
+from worker.explain.resolver import MIN_LAZY_DOCUMENTS, resolve_sides
 from worker.explain.side import Side
+from worker.explain.side_limits import SideLimits
 from worker.explain.text.encoded_text import MIN_WORDS_FOR_ID_SEARCH, EncodedText, PreencodedText
 from worker.methods.registry import METHODS
 

@@ -16,8 +16,8 @@ from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, generate_field_documents, make_planted_corpus
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
-from worker.explain.resolver import SideLimits
 from worker.explain.side import Side, split_search_words_and_filters
+from worker.explain.side_limits import SideLimits
 
 Documents = dict[str, Document]
 
