@@ -15,6 +15,7 @@ from indexer.engines.search_types import Groups, IndexInfo
 from indexer.errors import BadParameter, TooLarge, UnknownDocument
 from indexer.records import BadRecord, OversizedRecord, check_document
 from webapi.context import get_caller, get_context, read_json_body
+from webapi.http.body_limits import get_max_body_bytes
 from webapi.http.job_responses import JSON_TYPE, make_accepted_response
 from webapi.http.problems import InvalidRequest
 from webapi.routes.jobs import JOBS_PATH
@@ -77,7 +78,7 @@ def _list_source_fields_and_facets(source: AttachedSource, groups: Groups) -> di
 def add_documents(name: str) -> Response:
     """Submit documents to the bulk queue; 202 at once."""
     settings, gateway = get_context().settings, get_context().gateway
-    request.max_content_length = settings.max_document_bytes + settings.max_body_bytes
+    request.max_content_length = get_max_body_bytes(settings, request.path)
     gateway.check_index_exists(name)
     bodies = parse_body(DocumentsBody, read_json_body()).documents
     documents = [_build_document(body) for body in bodies]

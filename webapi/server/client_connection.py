@@ -6,6 +6,7 @@ import io
 import re
 import socket
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Final
 
 from gunicorn.config import Config
@@ -58,14 +59,22 @@ class ClientConnection:
     that thread. gunicorn reads ``sock``, ``client`` and ``server``.
     """
 
-    def __init__(self, sock: ClientSocket, client: Any, server: Any, config: Config, max_body_bytes: int) -> None:
+    def __init__(
+        self,
+        sock: ClientSocket,
+        client: Any,
+        server: Any,
+        config: Config,
+        get_max_body_bytes: Callable[[str], int],
+    ) -> None:
+        """``get_max_body_bytes`` returns the largest body that is received for a path."""
         self.sock, self.client, self.server = sock, client, server
         self.request: Any = None
         """The request whose head has arrived, until it is answered."""
         self.must_close = False
         """Whether the connection ends with the response."""
         self._config = config
-        self._max_body_bytes = max_body_bytes
+        self._get_max_body_bytes = get_max_body_bytes
         self._received = bytearray()
         self._body_bytes = 0
         self._searched = 0
@@ -129,7 +138,7 @@ class ClientConnection:
         is_chunked = isinstance(reader, ChunkedReader)
         end = self._find_chunked_end() if is_chunked else reader.length
         length: int = max(len(self._received), self._searched) if end is None else end  # chunks are announced
-        if length > self._max_body_bytes:
+        if length > self._get_max_body_bytes(self.request.path):
             self.request.force_close()
             self._received.clear()
             body = b""

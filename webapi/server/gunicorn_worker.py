@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -32,6 +33,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from indexer.errors import BadRequest, TooLarge, Unavailable
 from indexer.settings import Settings
+from webapi.http.body_limits import get_max_body_bytes
 from webapi.http.problems import PROBLEM_TYPE, RETRY_AFTER_SECONDS, RequestTimeout
 from webapi.server.client_connection import ClientConnection, ClientSocket
 
@@ -87,6 +89,8 @@ class ClientLimits:
     body_seconds: float
     response_seconds: float
     max_body_bytes: int
+    get_max_body_bytes: Callable[[str], int]
+    """Returns the largest body of a request to a path."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ClientLimits:
@@ -95,6 +99,7 @@ class ClientLimits:
             settings.request_body_seconds,
             settings.response_seconds,
             settings.max_body_bytes,
+            partial(get_max_body_bytes, settings),
         )
 
 
@@ -157,8 +162,8 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             time.sleep(0.1)  # no file descriptor is free; one may be soon
             return
         self.nr_conns += 1
-        server, max_bytes = listener.getsockname(), self._limits.max_body_bytes
-        self._enter(ClientConnection(ClientSocket(sock), client, server, self.cfg, max_bytes), self._receiving_head)
+        server, get_max_bytes = listener.getsockname(), self._limits.get_max_body_bytes
+        self._enter(ClientConnection(ClientSocket(sock), client, server, self.cfg, get_max_bytes), self._receiving_head)
 
     def _receive(self, connection: ClientConnection) -> None:
         if not connection.receive(_RECEIVED_AT_ONCE):

@@ -128,6 +128,14 @@ def test_a_number_that_json_does_not_have_is_refused(real: Client, value: str) -
     assert (reply.status, reply.json()["code"]) == (400, "invalid-request")
 
 
+def test_a_document_may_be_larger_than_other_requests(real: Client) -> None:
+    assert real.request("POST", "/v1/comparisons", b"x" * 3_000_000).status == 413
+    real.close()
+    text = "The web graph. " + "x" * 3_000_000
+    assert real.add_documents("papers", [{"id": "large", "text": text}])["written"] == 1
+    assert real.get_document("papers", "large")["text"] == text
+
+
 def test_a_title_longer_than_answers_can_repeat_is_refused(real: Client) -> None:
     body = {"documents": [{"id": "x", "title": "t" * 9_800_000}]}
     reply = real.request("POST", "/v1/indexes/papers/documents", body)

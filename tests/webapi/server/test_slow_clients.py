@@ -184,7 +184,7 @@ def test_requests_are_found_wherever_the_network_cuts_them(
     cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=6)))
     ours, theirs = socket.socketpair()
     with theirs:
-        connection = ClientConnection(ClientSocket(ours), "", "", Config(), 1000)
+        connection = ClientConnection(ClientSocket(ours), "", "", Config(), lambda path: 1000)
         found: list[bytes] = []
         for start, end in zip([0, *cuts], [*cuts, len(sent)], strict=True):
             theirs.sendall(sent[start:end])
