@@ -75,8 +75,15 @@ def list_patterns() -> dict[str, tuple[re.Pattern[str], bool]]:
             if isinstance(node, ast.Call) and call in CALLS and isinstance(node.args[0], ast.Constant):
                 flags = [ast.unparse(option.value) for option in node.keywords if option.arg == "flags"]
                 found.append((re.compile(node.args[0].value, eval("|".join(flags) or "0")), not call.endswith("match")))
-        patterns |= {f"{module} {pattern.pattern}"[:80]: (pattern, is_searched) for pattern, is_searched in found}
+        patterns |= {f"{module} {p.pattern}"[:80]: (to_text_pattern(p), is_searched) for p, is_searched in found}
     return patterns
+
+
+def to_text_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
+    """Return the expression for text; one for bytes becomes that for the characters of the same numbers."""
+    if isinstance(pattern.pattern, str):
+        return pattern
+    return re.compile(pattern.pattern.decode("latin-1"), pattern.flags | re.ASCII)
 
 
 def find_patterns(namespace: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, re.Pattern[str]]]:
@@ -136,7 +143,8 @@ class CountedPattern:
 
         def call_and_count(*arguments: Any, **options: Any) -> Any:
             text, start = (arguments[1], 0) if name == "sub" else (arguments[0], [*arguments, 0][1])
-            counter = StepCounter(self._pattern)
+            counter = StepCounter(to_text_pattern(self._pattern))
+            text = text.decode("latin-1") if isinstance(text, bytes) else text
             if name in ("match", "fullmatch"):
                 counter.match(text, start, is_full=name == "fullmatch")
             else:

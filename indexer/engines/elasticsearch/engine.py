@@ -344,6 +344,9 @@ class ElasticsearchEngine(Engine):
             return {}
         with self.connection.translate_errors():
             documents = self.connection.client.mget(index=alias, ids=valid_ids, source=["added"]).body["docs"]
+        for document in documents:
+            if error := document.get("error"):
+                raise self.connection.partial_error(error["reason"])
         return {d["_id"]: d["_source"].get("added") for d in documents if d.get("found")}
 
     def _find_concrete_index(self, alias: str, overview: Mapping[str, Any]) -> str:
