@@ -8,6 +8,7 @@ notifications the service notices a write within a minute, when its entries expi
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,22 +27,25 @@ KEY_PREFIX: Final = "{phrasecom}:"
 """Start of every key in Redis; the braces put all of them into one hash slot, so that scripts work on a cluster."""
 EVENTS_CHANNEL: Final = "events"
 """Pub/sub channel, without the prefix; the message ``index NAME`` says that an index has changed."""
-UNSETTLED: Final = b""
-"""Value of a document that is being written."""
+_UNSETTLED_PREFIX: Final = b"?"
+"""Start of the value of a document that is being written; the rest names the write."""
 UNSETTLED_TTL_SECONDS: Final = 120.0
 EPOCH_TTL_SECONDS: Final = 5.0
 DOCUMENT_TTL_SECONDS: Final = 60.0
 ACL_TTL_SECONDS: Final = 4.0
 """Lifetime of the entries that access of callers with limited groups is decided by."""
 SET_UNLESS_NEWER: Final = """
-local sequence = tonumber(ARGV[2])
+local sequence, mark = tonumber(ARGV[2]), ARGV[3]
 for i, key in ipairs(KEYS) do
-  local is_json, entry = pcall(cjson.decode, redis.call('GET', key) or '')
+  local value = redis.call('GET', key) or ''
+  local is_json, entry = pcall(cjson.decode, value)
   local known = is_json and type(entry) == 'table' and tonumber(entry[3]) or 0
-  if known <= sequence then redis.call('SET', key, ARGV[i + 2], 'PX', ARGV[1]) end
+  local is_foreign_mark = string.sub(value, 1, 1) == '?' and value ~= mark
+  if known <= sequence and not is_foreign_mark then redis.call('SET', key, ARGV[i + 3], 'PX', ARGV[1]) end
 end
 """
-"""Script that stores versions unless those of a newer write are there; ARGV: milliseconds, sequence number, values."""
+"""Script that stores versions, except where a newer one or the mark of another write is; ARGV: milliseconds, sequence
+number, mark of this write, values. The other write may be newer: its mark stays until that write ends or it expires."""
 _MAX_SCRIPT_KEYS = 1000
 _REDIS_TIMEOUT_SECONDS = 1.0
 """How long a command waits, once, for a Redis that does not answer."""
@@ -65,14 +69,22 @@ class WriteListener(ABC):
     """Notified before and after every write to an index."""
 
     @abstractmethod
-    def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
-        """Call before the engine is written."""
+    def before_write(self, index: str, epoch: str, ids: Sequence[str], mark: bytes) -> None:
+        """Call before the engine is written; ``mark``: one of ``make_unsettled_mark``, for this write alone."""
 
     @abstractmethod
     def after_write(
-        self, index: str, epoch: str, versions_by_document_id: Mapping[str, DocumentVersion | None], sequence: int
+        self,
+        index: str,
+        epoch: str,
+        versions_by_document_id: Mapping[str, DocumentVersion | None],
+        sequence: int,
+        mark: bytes,
     ) -> None:
-        """Call when the write with this sequence number is visible; None for a document that was deleted."""
+        """Call when the write with this sequence number is visible; None for a document that was deleted.
+
+        ``mark`` is that of ``before_write``.
+        """
 
     @abstractmethod
     def set_epoch(self, index: str, epoch: str | None) -> None:
@@ -93,18 +105,23 @@ class RedisNotifier(WriteListener):
         self.failure: str | None = None
         """Why the service could not be notified; None if it was."""
 
-    def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> None:
-        self._set_values(dict.fromkeys(make_version_keys(index, epoch, ids), UNSETTLED), UNSETTLED_TTL_SECONDS)
+    def before_write(self, index: str, epoch: str, ids: Sequence[str], mark: bytes) -> None:
+        self._set_values(dict.fromkeys(make_version_keys(index, epoch, ids), mark), UNSETTLED_TTL_SECONDS)
 
     def after_write(
-        self, index: str, epoch: str, versions_by_document_id: Mapping[str, DocumentVersion | None], sequence: int
+        self,
+        index: str,
+        epoch: str,
+        versions_by_document_id: Mapping[str, DocumentVersion | None],
+        sequence: int,
+        mark: bytes,
     ) -> None:
         script = self._client.register_script(SET_UNLESS_NEWER)
         for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
             for batch in split_versions_into_batches(versions_by_document_id):
                 keys = [self._redis_key(make_version_key(index, epoch, id, is_acl)) for id in batch]
                 values = [encode_version(version, sequence) for version in batch.values()]
-                self._run_unless_failed(partial(script, keys=keys, args=[int(seconds * 1000), sequence, *values]))
+                self._run_unless_failed(partial(script, keys=keys, args=[int(seconds * 1000), sequence, mark, *values]))
         self._publish_change(index)
 
     def set_epoch(self, index: str, epoch: str | None) -> None:
@@ -176,6 +193,16 @@ def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
     if version is None:
         return orjson.dumps([None, [], sequence])
     return orjson.dumps([version.version, list(version.acl), sequence])
+
+
+def make_unsettled_mark() -> bytes:
+    """Return the value that the keys of documents have while one write of them takes place."""
+    return _UNSETTLED_PREFIX + uuid.uuid4().hex.encode()
+
+
+def is_unsettled(value: bytes) -> bool:
+    """Return whether the value of a key says that its document is being written; a former version left it empty."""
+    return not value or value.startswith(_UNSETTLED_PREFIX)
 
 
 def decode_version(value: bytes) -> DocumentVersion | None:

@@ -46,6 +46,8 @@ def parse_json_line(line: bytes) -> dict[str, Any] | BadRecord:
         value = orjson.loads(line)
         if _LONG_NUMBER.search(line):
             value = json.loads(line)
+    except RecursionError:
+        return BadRecord("its fields are nested too deep")
     except json.JSONDecodeError as error:
         if _is_utf8(line):
             return BadRecord(f"not JSON: {error.msg}")

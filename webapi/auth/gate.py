@@ -46,7 +46,9 @@ SCOPE_BY_ENDPOINT: Final = {
 }
 """Requests to endpoints that are not listed are refused."""
 _GUESSING_SCOPES: Final = ("read", "compare")
-"""Scopes of requests that may guess what hidden documents contain; writing and waiting for jobs is not slowed down."""
+"""Scopes of requests that may guess what hidden documents contain; writing is not slowed down."""
+_WAITING_ENDPOINTS: Final = ("comparisons.follow", "comparisons.leave", "explanations.follow", "explanations.leave")
+"""Endpoints that only wait for a job or leave it."""
 _PAGE_ENDPOINT_PREFIX: Final = "pages."
 _HEALTH_ENDPOINTS: Final = ("health.alive", "health.ready")
 _AUTHORIZATION_SCHEMES: Final = ("bearer", "apikey")
@@ -96,7 +98,8 @@ class Gate:
         if scope == PUBLIC_SCOPE:
             return
         g.caller = self._require_caller()
-        may_guess = g.caller.groups is not None and scope in _GUESSING_SCOPES
+        is_waiting = endpoint in _WAITING_ENDPOINTS
+        may_guess = g.caller.groups is not None and scope in _GUESSING_SCOPES and not is_waiting
         self._rate.check(g.caller.key_id, has_limited_groups=may_guess)
         if scope is None:
             raise Forbidden(f"no API key gives access to {endpoint}")

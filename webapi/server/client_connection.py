@@ -171,8 +171,12 @@ class ClientConnection:
                 return len(self._received)
             if int(size[1], 16) == 0:
                 end = self._received.find(b"\r\n\r\n", line_end)  # after the trailers
-                return end + 4 if end >= 0 else None
+                if end >= 0:
+                    return end + 4
+                break
             self._searched = line_end + 2 + int(size[1], 16) + 2
+        if len(self._received) - self._searched > MAX_HEAD_BYTES:  # a line, or trailers, without an end
+            raise LimitRequestHeaders("limit request trailer fields size")
         return None
 
     def _take(self, length: int) -> bytes:

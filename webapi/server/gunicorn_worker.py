@@ -227,6 +227,8 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
     # Ends of a connection
 
     def _end(self, connection: ClientConnection) -> None:
+        if connection.sock.fileno() < 0:  # it has ended before
+            return
         self._leave_stage(connection)
         self._total_held_bytes -= self._held_bytes.pop(connection, 0)
         self.nr_conns -= 1
@@ -277,7 +279,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             return
         self._leave_stage(connection)
         step = self._send if stage is self._sending else self._receive
-        self.poller.register(connection.sock, stage.event, lambda _: step(connection))
+
+        def handle_event(_: Any) -> None:
+            # another event of the same round may have ended the connection
+            if self._stage_by_connection.get(connection) is stage:
+                step(connection)
+
+        self.poller.register(connection.sock, stage.event, handle_event)
         self._stage_by_connection[connection] = stage
         stage.add(connection)
 

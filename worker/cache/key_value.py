@@ -12,7 +12,7 @@ from typing import cast
 import redis
 
 from indexer.engines.write_order import get_first_sequence_of_term, get_write_term_of
-from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER
+from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER, is_unsettled
 from worker.json_bytes import loads
 from worker.redis_connection import call_redis
 
@@ -45,8 +45,9 @@ class KeyValueStore(ABC):
         """Store the values for a number of seconds; ``only_new`` leaves existing values as they are."""
 
     @abstractmethod
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
-        """Store versions of documents (``encode_version``), except where that of a newer write is stored already."""
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
+        """Store versions of documents (``encode_version``), except where that of a newer write is stored already, or
+        the mark of another write than ``mark``."""
 
     @abstractmethod
     def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
@@ -93,10 +94,10 @@ class RedisKeyValueStore(KeyValueStore):
         if values:
             call_redis(write)
 
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
         keys = [self._add_prefix(key) for key in values]
         if keys:
-            arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, *values.values()]
+            arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, mark, *values.values()]
             call_redis(lambda: self._set_unless_newer(keys=keys, args=arguments))
 
     def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
@@ -160,13 +161,14 @@ class MemoryKeyValueStore(KeyValueStore):
                 if not (only_new and old is not None and old[1] > now):
                     self._values[key] = (value, now + seconds)
 
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, seconds: float) -> None:
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
         with self._lock:
-            expires_at = time.monotonic() + seconds
+            now = time.monotonic()
             for key, value in values.items():
-                known, _ = self._values.get(key, (b"", 0.0))
-                if not known or loads(known)[2] <= sequence:
-                    self._values[key] = (value, expires_at)
+                known, expires_at = self._values.get(key, (mark, 0.0))
+                is_replaced = known == mark or expires_at <= now
+                if is_replaced or (not is_unsettled(known) and loads(known)[2] <= sequence):
+                    self._values[key] = (value, now + seconds)
 
     def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
         with self._lock:

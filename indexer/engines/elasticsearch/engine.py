@@ -243,14 +243,14 @@ class ElasticsearchEngine(Engine):
         client = self.connection.client
         with self.connection.translate_errors():
             self._create_write_terms_index()
-            response = client.index(index=self._write_terms_index, id=index, document={}).body
-            if response["result"] == "created":  # the first term, or the count was lost
-                last = get_write_term_of(self._fetch_last_sequence(index))
+            term = int(client.index(index=self._write_terms_index, id=index, document={}).body["_version"])
+            last = get_write_term_of(self._fetch_last_sequence(index))
+            if term <= last:  # the count was lost, or is older than the documents
                 client.options(ignore_status=409).index(
-                    index=self._write_terms_index, id=index, document={}, version=last + 1, version_type="external_gte"
+                    index=self._write_terms_index, id=index, document={}, version=last, version_type="external_gte"
                 )
-                response = client.index(index=self._write_terms_index, id=index, document={}).body
-        return int(response["_version"])
+                term = int(client.index(index=self._write_terms_index, id=index, document={}).body["_version"])
+        return term
 
     def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
         """Return the marks of recent writes by id, which a new epoch takes over; none if there is no index."""

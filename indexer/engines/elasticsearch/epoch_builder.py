@@ -66,11 +66,16 @@ class ElasticsearchBuild(Build):
             definition = build_model_index_body(engine.replicas, meta=make_heartbeat(engine.build_lease))
             client.indices.create(index=self._model_index, **definition)
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
-            self._marks = engine.fetch_write_marks(index)
         self._marked_ids: set[str] = set()
         """Documents of ``_marks`` that this build has written."""
         self._writer = BulkWriter(engine.connection)
         self._done = False
+        try:
+            with engine.connection.translate_errors():
+                self._marks = engine.fetch_write_marks(index)
+        except BaseException:
+            self.abort()  # or the index would stay locked
+            raise
 
     @staticmethod
     def prepare_document(analysed: AnalysedDocument) -> tuple[str, bytes]:

@@ -8,7 +8,7 @@ import pytest
 
 from indexer.documents import Document
 from indexer.engines.write_order import TERM_SIZE
-from indexer.indexing.notifications import DocumentVersion
+from indexer.indexing.notifications import DocumentVersion, make_unsettled_mark
 from indexer.indexing.update import add_documents, delete_documents
 from tests.support.gateways import UNRESTRICTED
 from worker.jobs.job import Claim
@@ -127,11 +127,24 @@ def test_a_worker_suspended_after_its_last_check_does_not_undo_a_later_submissio
 
 def test_the_version_of_a_newer_write_stays_in_the_cache(gateway: JobGateway) -> None:
     versions = gateway.container.versions
-    epoch = versions.get_epoch("papers")
-    versions.after_write("papers", epoch, {"x": DocumentVersion("new", ("staff",)), "gone": None}, TERM_SIZE + 2)
+    epoch, mark = versions.get_epoch("papers"), make_unsettled_mark()
+    newer = {"x": DocumentVersion("new", ("staff",)), "gone": None}
+    versions.after_write("papers", epoch, newer, TERM_SIZE + 2, mark)
     stale = dict.fromkeys(("x", "gone"), DocumentVersion("old"))
-    versions.after_write("papers", epoch, stale, TERM_SIZE + 1)
+    versions.after_write("papers", epoch, stale, TERM_SIZE + 1, mark)
     for fresh in (False, True):
-        assert versions.get_versions("papers", epoch, ["x", "gone"], fresh=fresh) == {
-            "x": DocumentVersion("new", ("staff",))
-        }
+        found = versions.get_versions("papers", epoch, ["x", "gone"], fresh=fresh)
+        assert found == {"x": DocumentVersion("new", ("staff",))}
+
+
+def test_an_older_write_does_not_settle_what_a_newer_one_is_writing(gateway: JobGateway) -> None:
+    """The newer writer has written the engine and dies before it tells: requests must read the engine."""
+    versions = gateway.container.versions
+    epoch, old, new = versions.get_epoch("papers"), make_unsettled_mark(), make_unsettled_mark()
+    for mark in (old, new):
+        versions.before_write("papers", epoch, ["d1"], mark)
+    versions.after_write("papers", epoch, {"d1": DocumentVersion("old")}, TERM_SIZE + 1, old)
+    for fresh in (False, True):
+        assert versions.get_versions("papers", epoch, ["d1"], fresh=fresh)["d1"].version != "old"
+    versions.after_write("papers", epoch, {"d1": DocumentVersion("new")}, TERM_SIZE + 2, new)
+    assert versions.get_versions("papers", epoch, ["d1"]) == {"d1": DocumentVersion("new")}
