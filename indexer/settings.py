@@ -111,7 +111,9 @@ class Settings(BaseSettings):
     )
 
     # What the service accepts
-    max_body_bytes: Bytes = Field(2**20, description="Largest request body")
+    max_body_bytes: Bytes = Field(
+        2**20, description="Largest request body; submissions of documents may have max_document_bytes more"
+    )
     max_document_bytes: Bytes = Field(DEFAULT_MAX_DOCUMENT_BYTES, description="Largest document that can be indexed")
     max_text_bytes: Bytes = Field(2**18, description="Largest text or query in a comparison")
     max_hits: int = Field(50, ge=1, le=1000, description="Maximum hits explained in one request")

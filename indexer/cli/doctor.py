@@ -181,14 +181,19 @@ def _check_redis(settings: Settings) -> Finding:
     """Check Redis; only a service that runs apart from its workers needs it, so it may be missing unless it is set."""
     import redis
 
+    from indexer.indexing.notifications import KEY_PREFIX
+
     url = settings.redis_url.get_secret_value()
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
-            version = client.info("server").get("redis_version", "unknown version")
+            server = client.info("server")
+            version = server.get("valkey_version") or server.get("redis_version", "unknown version")
+            client.set(f"{KEY_PREFIX}doctor", b"", px=1000)  # a server that answers may refuse writes
     except (redis.RedisError, ValueError) as error:
         reason = redact(describe_root_cause(error))
         if "redis_url" in settings.model_fields_set:
-            return Finding("redis", "fail", f"{redact(url)} does not answer ({reason})", REDIS_FIX)
+            problem = "refuses commands" if isinstance(error, redis.ResponseError) else "does not answer"
+            return Finding("redis", "fail", f"{redact(url)} {problem} ({reason})", REDIS_FIX)
         needed = "only phrasecom worker and phrasecom serve without --inline need it"
         return Finding("redis", "note", f"none at {redact(url)} ({reason}): {needed}", REDIS_FIX)
     return Finding("redis", "ok", redact(f"{version} at {url}"))

@@ -263,7 +263,7 @@ class Engine(ABC):
         Parameters
         ----------
         sequence
-            Number of this write (see ``write_order``); by default the first of a new term.
+            Number of this write (see ``write_order``); by default the first of a new generation.
         check_claim
             Called when the documents are ready, right before they are committed; what it raises aborts the write.
 
@@ -283,12 +283,12 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def get_write_term(self, index: str) -> int:
-        """Return the last term of sequence numbers that was started for the index; 0 if there was none."""
+    def get_write_generation(self, index: str) -> int:
+        """Return the last generation of sequence numbers that was started for the index; 0 if there was none."""
 
     @abstractmethod
-    def start_write_term(self, index: str) -> int:
-        """Start a new term and return it: above all earlier ones, and above those of all marks in the index."""
+    def start_write_generation(self, index: str) -> int:
+        """Start a new generation and return it: above all earlier ones, and above those of all marks in the index."""
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:  # noqa: B027
         """Call ``record_seconds`` with the duration of every request to a server; engines without one ignore it."""

@@ -113,7 +113,7 @@ def make_field_guard(mappings: Mapping[str, MappingBody], acl_path: str, is_mapp
     return FieldGuard(index, acl_path, hidden, is_filterable=bool(acl_path) and acl_path in fields, obstacle=obstacle)
 
 
-def make_blind_guard(acl_path: str) -> FieldGuard:
+def make_guard_without_mapping(acl_path: str) -> FieldGuard:
     """Return the guard of a source whose mapping cannot be read: nothing can be checked."""
     return FieldGuard(
         acl_path=acl_path,

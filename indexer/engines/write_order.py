@@ -5,10 +5,13 @@ An engine leaves out a write that is older than the last one of the same documen
 the engine does not matter. For this it keeps a mark for each document that was written or deleted after the epoch was
 built, and hands the marks of the last day on to the next epoch: no accepted submission waits longer than that.
 
-Numbers are counted within *terms*. The engine counts the terms of each index, durably; whoever starts one may use its
-TERM_SIZE numbers. The service keeps the last number it gave out in Redis, so that accepting a submission writes nothing
-to the engine. It starts a new term when Redis has lost that number, or somebody else has started a term since. A
-command starts a term for each write. So a later write has a greater number, whatever was lost and whoever wrote.
+Builds are not numbered: what was submitted before or during one, and is written after it, stays in effect.
+
+Numbers are counted within *generations*. The engine counts the generations of each index, durably; whoever starts one
+may use its GENERATION_SIZE numbers. The service keeps the last number it gave out in Redis, so that accepting a
+submission writes nothing to the engine. It starts a new generation when Redis has lost that number, or somebody else
+has started one since. A command starts a generation for each write. So a later write has a greater number, whatever was
+lost and whoever wrote.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-TERM_SIZE: Final = 2**20
-"""Numbers of one term. The first term is 1, so that all numbers are above the versions that Elasticsearch counted
-itself, from 1, in indexes of former versions."""
+GENERATION_SIZE: Final = 2**20
+"""Numbers of one generation. Generations begin above 0, so that all numbers are above the versions that Elasticsearch
+counted itself, from 1, in indexes of former versions."""
 MARK_SECONDS: Final = 86_400.0
 """How long a mark is handed on to new epochs."""
 
@@ -53,14 +56,14 @@ def skip_claim_check() -> None:
     """Let every write pass: a command holds no claim."""
 
 
-def get_first_sequence_of_term(write_term: int) -> int:
-    """Return the first number of a term."""
-    return write_term * TERM_SIZE
+def get_first_sequence_of_generation(write_generation: int) -> int:
+    """Return the first number of a generation."""
+    return write_generation * GENERATION_SIZE
 
 
-def get_write_term_of(sequence: int) -> int:
-    """Return the term that a number belongs to."""
-    return sequence // TERM_SIZE
+def get_write_generation_of(sequence: int) -> int:
+    """Return the generation that a number belongs to."""
+    return sequence // GENERATION_SIZE
 
 
 def keep_recent_marks(marks_by_id: Mapping[str, WriteMark]) -> dict[str, WriteMark]:

@@ -27,8 +27,10 @@ KEY_PREFIX: Final = "{phrasecom}:"
 """Start of every key in Redis; the braces put all of them into one hash slot, so that scripts work on a cluster."""
 EVENTS_CHANNEL: Final = "events"
 """Pub/sub channel, without the prefix; the message ``index NAME`` says that an index has changed."""
-_UNSETTLED_PREFIX: Final = b"?"
-"""Start of the value of a document that is being written; the rest names the write."""
+UNSETTLED: Final = b""
+"""Value of a document that is being written."""
+_WRITER_SUFFIX: Final = ":writer"
+"""End of the key that names the write which a document is unsettled by."""
 UNSETTLED_TTL_SECONDS: Final = 120.0
 EPOCH_TTL_SECONDS: Final = 5.0
 DOCUMENT_TTL_SECONDS: Final = 60.0
@@ -40,12 +42,13 @@ for i, key in ipairs(KEYS) do
   local value = redis.call('GET', key) or ''
   local is_json, entry = pcall(cjson.decode, value)
   local known = is_json and type(entry) == 'table' and tonumber(entry[3]) or 0
-  local is_foreign_mark = string.sub(value, 1, 1) == '?' and value ~= mark
-  if known <= sequence and not is_foreign_mark then redis.call('SET', key, ARGV[i + 3], 'PX', ARGV[1]) end
+  local writer = redis.call('GET', key .. ':writer')
+  local is_foreign = value == '' and writer and writer ~= mark
+  if known <= sequence and not is_foreign then redis.call('SET', key, ARGV[i + 3], 'PX', ARGV[1]) end
 end
 """
-"""Script that stores versions, except where a newer one or the mark of another write is; ARGV: milliseconds, sequence
-number, mark of this write, values. The other write may be newer: its mark stays until that write ends or it expires."""
+"""Script that stores versions, except where a newer one is or another write takes place; ARGV: milliseconds, sequence
+number, name of this write, values. The other write may be newer: its documents stay unsettled until it ends."""
 _MAX_SCRIPT_KEYS = 1000
 _REDIS_TIMEOUT_SECONDS = 1.0
 """How long a command waits, once, for a Redis that does not answer."""
@@ -69,8 +72,8 @@ class WriteListener(ABC):
     """Notified before and after every write to an index."""
 
     @abstractmethod
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], mark: bytes) -> None:
-        """Call before the engine is written; ``mark``: one of ``make_unsettled_mark``, for this write alone."""
+    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
+        """Call before the engine is written; ``write_name``: from ``make_write_name``, for this write alone."""
 
     @abstractmethod
     def after_write(
@@ -79,11 +82,11 @@ class WriteListener(ABC):
         epoch: str,
         versions_by_document_id: Mapping[str, DocumentVersion | None],
         sequence: int,
-        mark: bytes,
+        write_name: bytes,
     ) -> None:
         """Call when the write with this sequence number is visible; None for a document that was deleted.
 
-        ``mark`` is that of ``before_write``.
+        ``write_name`` is that of ``before_write``.
         """
 
     @abstractmethod
@@ -105,8 +108,8 @@ class RedisNotifier(WriteListener):
         self.failure: str | None = None
         """Why the service could not be notified; None if it was."""
 
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], mark: bytes) -> None:
-        self._set_values(dict.fromkeys(make_version_keys(index, epoch, ids), mark), UNSETTLED_TTL_SECONDS)
+    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
+        self._set_values(make_unsettled_values(index, epoch, ids, write_name), UNSETTLED_TTL_SECONDS)
 
     def after_write(
         self,
@@ -114,14 +117,16 @@ class RedisNotifier(WriteListener):
         epoch: str,
         versions_by_document_id: Mapping[str, DocumentVersion | None],
         sequence: int,
-        mark: bytes,
+        write_name: bytes,
     ) -> None:
         script = self._client.register_script(SET_UNLESS_NEWER)
         for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
             for batch in split_versions_into_batches(versions_by_document_id):
                 keys = [self._redis_key(make_version_key(index, epoch, id, is_acl)) for id in batch]
                 values = [encode_version(version, sequence) for version in batch.values()]
-                self._run_unless_failed(partial(script, keys=keys, args=[int(seconds * 1000), sequence, mark, *values]))
+                self._run_unless_failed(
+                    partial(script, keys=keys, args=[int(seconds * 1000), sequence, write_name, *values])
+                )
         self._publish_change(index)
 
     def set_epoch(self, index: str, epoch: str | None) -> None:
@@ -195,14 +200,20 @@ def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
     return orjson.dumps([version.version, list(version.acl), sequence])
 
 
-def make_unsettled_mark() -> bytes:
-    """Return the value that the keys of documents have while one write of them takes place."""
-    return _UNSETTLED_PREFIX + uuid.uuid4().hex.encode()
+def make_write_name() -> bytes:
+    """Return a name for one write, unlike that of any other."""
+    return uuid.uuid4().hex.encode()
 
 
-def is_unsettled(value: bytes) -> bool:
-    """Return whether the value of a key says that its document is being written; a former version left it empty."""
-    return not value or value.startswith(_UNSETTLED_PREFIX)
+def make_unsettled_values(index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> dict[str, bytes]:
+    """Return the values of documents' keys while a write takes place, and of the keys that name the write."""
+    keys = make_version_keys(index, epoch, ids)
+    return dict.fromkeys(keys, UNSETTLED) | {make_writer_key(key): write_name for key in keys}
+
+
+def make_writer_key(version_key: str) -> str:
+    """Return the key that names the write which a document is unsettled by."""
+    return version_key + _WRITER_SUFFIX
 
 
 def decode_version(value: bytes) -> DocumentVersion | None:

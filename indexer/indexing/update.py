@@ -11,7 +11,7 @@ from indexer.engines.base import Engine
 from indexer.engines.write_order import ClaimCheck, skip_claim_check
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
-from indexer.indexing.notifications import DocumentVersion, WriteListener, make_unsettled_mark
+from indexer.indexing.notifications import DocumentVersion, WriteListener, make_write_name
 from indexer.progress import Progress, no_progress
 from indexer.runtime.document_spool import DocumentSpool
 
@@ -37,13 +37,13 @@ def add_documents(
     from indexer.analysis.analyzer import Analyzer
 
     engine.open_reader(index)  # fails before the documents are read if there is no index
-    mark = make_unsettled_mark()
+    write_name = make_write_name()
     with DocumentSpool() as spool:
         spool.fill(documents, progress)
         for _ in range(_MAX_TRIES):
             reader = engine.open_reader(index)
             if listener:
-                listener.before_write(index, reader.info.epoch, [document.id for document in spool], mark)
+                listener.before_write(index, reader.info.epoch, [document.id for document in spool], write_name)
             analysed = Analyzer(reader.model).analyse_all(
                 spool, processes=processes, total=spool.count, progress=progress
             )
@@ -54,7 +54,7 @@ def add_documents(
                 if listener:
                     written = (document for document in spool if document.id not in result.superseded)
                     versions = {document.id: DocumentVersion.from_document(document) for document in written}
-                    listener.after_write(index, reader.info.epoch, versions, sequence, mark)
+                    listener.after_write(index, reader.info.epoch, versions, sequence, write_name)
                 return result.count
             # A refresh came between: the documents were analysed with the model of a former epoch.
     raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times during the update", fix="run it again")
@@ -63,13 +63,13 @@ def add_documents(
 def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None) -> int:
     """Delete documents; return how many of them there were."""
     epoch, unique_ids = engine.open_reader(index).info.epoch, list(dict.fromkeys(ids))
-    mark = make_unsettled_mark()
+    write_name = make_write_name()
     if listener:
-        listener.before_write(index, epoch, unique_ids, mark)
+        listener.before_write(index, epoch, unique_ids, write_name)
     result = engine.delete_documents(index, unique_ids)
     if listener:
         deleted = [id for id in unique_ids if id not in result.superseded]
-        listener.after_write(index, epoch, dict.fromkeys(deleted), result.sequence, mark)
+        listener.after_write(index, epoch, dict.fromkeys(deleted), result.sequence, write_name)
     return result.count
 
 

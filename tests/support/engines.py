@@ -31,7 +31,7 @@ def open_elasticsearch(url: str, **options: Any) -> Iterator[Engine]:
         for index in engine.list_indexes():
             engine.delete_index(index)
         assert isinstance(engine, ElasticsearchEngine)
-        engine.connection.client.indices.delete(index=f"{engine.prefix}.terms", ignore_unavailable=True)
+        engine.connection.client.indices.delete(index=f"{engine.prefix}.generations", ignore_unavailable=True)
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from typing import cast
 
 import redis
 
-from indexer.engines.write_order import get_first_sequence_of_term, get_write_term_of
-from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER, is_unsettled
+from indexer.engines.write_order import get_first_sequence_of_generation, get_write_generation_of
+from indexer.indexing.notifications import EVENTS_CHANNEL, KEY_PREFIX, SET_UNLESS_NEWER, UNSETTLED, make_writer_key
 from worker.json_bytes import loads
 from worker.redis_connection import call_redis
 
@@ -27,7 +27,7 @@ end
 redis.call('SET', KEYS[1], string.format('%.0f', number))
 return string.format('%.0f', number)
 """
-"""ARGV: first number of the term, first number of the next one, 1 if the caller has just started the term."""
+"""ARGV: first number of the generation, first number of the next one, 1 if the caller has just started this one."""
 
 
 class KeyValueStore(ABC):
@@ -45,16 +45,16 @@ class KeyValueStore(ABC):
         """Store the values for a number of seconds; ``only_new`` leaves existing values as they are."""
 
     @abstractmethod
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
         """Store versions of documents (``encode_version``), except where that of a newer write is stored already, or
-        the mark of another write than ``mark``."""
+        the document is unsettled by another write than this one."""
 
     @abstractmethod
-    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
-        """Return the next sequence number (``indexer.engines.write_order``) of a term.
+    def take_sequence(self, key: str, write_generation: int, *, is_new_generation: bool) -> int | None:
+        """Return the next sequence number (``indexer.engines.write_order``) of a generation.
 
-        None if the last number under this key is not of that term, or was the last one of it. ``is_new_term``: this
-        caller has just started the term; the number is then above all under this key, whatever their term.
+        None if the last number under this key is not of that generation, or was the last one of it.
+        ``is_new_generation``: this caller has just started it; the number is then above all under this key.
         """
 
     @abstractmethod
@@ -94,17 +94,17 @@ class RedisKeyValueStore(KeyValueStore):
         if values:
             call_redis(write)
 
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
         keys = [self._add_prefix(key) for key in values]
         if keys:
-            arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, mark, *values.values()]
+            arguments: list[bytes | int] = [max(1, int(seconds * 1000)), sequence, write_name, *values.values()]
             call_redis(lambda: self._set_unless_newer(keys=keys, args=arguments))
 
-    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
+    def take_sequence(self, key: str, write_generation: int, *, is_new_generation: bool) -> int | None:
         arguments = [
-            get_first_sequence_of_term(write_term),
-            get_first_sequence_of_term(write_term + 1),
-            int(is_new_term),
+            get_first_sequence_of_generation(write_generation),
+            get_first_sequence_of_generation(write_generation + 1),
+            int(is_new_generation),
         ]
         number = call_redis(lambda: self._take_sequence(keys=[self._add_prefix(key)], args=arguments))
         return None if number is None else int(number)
@@ -161,21 +161,28 @@ class MemoryKeyValueStore(KeyValueStore):
                 if not (only_new and old is not None and old[1] > now):
                     self._values[key] = (value, now + seconds)
 
-    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, mark: bytes, seconds: float) -> None:
+    def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
         with self._lock:
             now = time.monotonic()
             for key, value in values.items():
-                known, expires_at = self._values.get(key, (mark, 0.0))
-                is_replaced = known == mark or expires_at <= now
-                if is_replaced or (not is_unsettled(known) and loads(known)[2] <= sequence):
+                known, writer = self._get_live(key, now), self._get_live(make_writer_key(key), now)
+                is_foreign = known == UNSETTLED and writer not in (None, write_name)
+                is_newer = bool(known) and loads(known or b"")[2] > sequence
+                if not is_foreign and not is_newer:
                     self._values[key] = (value, now + seconds)
 
-    def take_sequence(self, key: str, write_term: int, *, is_new_term: bool) -> int | None:
+    def _get_live(self, key: str, now: float) -> bytes | None:
+        value, expires_at = self._values.get(key, (None, 0.0))
+        return value if expires_at > now else None
+
+    def take_sequence(self, key: str, write_generation: int, *, is_new_generation: bool) -> int | None:
         with self._lock:
             number = self._numbers.get(key, 0) + 1
-            if is_new_term:
-                number = max(number, get_first_sequence_of_term(write_term))
-            elif get_write_term_of(number) != write_term or number == get_first_sequence_of_term(write_term):
+            if is_new_generation:
+                number = max(number, get_first_sequence_of_generation(write_generation))
+            elif get_write_generation_of(number) != write_generation or number == get_first_sequence_of_generation(
+                write_generation
+            ):
                 return None
             self._numbers[key] = number
             return number

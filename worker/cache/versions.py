@@ -5,8 +5,8 @@ goes through the service:
 
 * before the engine is written, the entries of the documents are marked *unsettled*; while an entry is marked, requests
   read the engine and leave the entry alone;
-* after it, the new versions replace the marks of this write; the mark of another write stays, since that may be a
-  newer one. A writer that dies in between leaves marks, which expire: slower for a while, never wrong.
+* after it, the new versions replace the marks, unless another write has marked them since, which may be a newer one. A
+  writer that dies in between leaves marks, which expire: slower for a while, never wrong.
 
 A new epoch changes the name of every entry, so no entry of an old epoch is read again. The commands of the shell write
 the same entries (``indexer.indexing.notifications``); what any other program does to an index is noticed when the
@@ -26,15 +26,15 @@ from indexer.indexing.notifications import (
     ACL_TTL_SECONDS,
     DOCUMENT_TTL_SECONDS,
     EPOCH_TTL_SECONDS,
+    UNSETTLED,
     UNSETTLED_TTL_SECONDS,
     DocumentVersion,
     WriteListener,
     decode_version,
     encode_version,
-    is_unsettled,
     make_epoch_key,
+    make_unsettled_values,
     make_version_key,
-    make_version_keys,
     split_versions_into_batches,
 )
 from worker.access import Caller
@@ -94,7 +94,7 @@ class VersionCache(WriteListener):
         versions: dict[str, DocumentVersion] = {}
         unknown: list[str] = []
         for id, entry in cached.items():
-            if entry is None or is_unsettled(entry):
+            if entry is None or entry == UNSETTLED:
                 unknown.append(id)
             elif (version := decode_version(entry)) is not None:
                 versions[id] = version
@@ -107,8 +107,8 @@ class VersionCache(WriteListener):
             versions |= fetched
         return versions
 
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], mark: bytes) -> None:
-        self._key_values.set(dict.fromkeys(make_version_keys(index, epoch, ids), mark), UNSETTLED_TTL_SECONDS)
+    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
+        self._key_values.set(make_unsettled_values(index, epoch, ids, write_name), UNSETTLED_TTL_SECONDS)
 
     def after_write(
         self,
@@ -116,7 +116,7 @@ class VersionCache(WriteListener):
         epoch: str,
         versions_by_document_id: Mapping[str, DocumentVersion | None],
         sequence: int,
-        mark: bytes,
+        write_name: bytes,
     ) -> None:
         for fresh, seconds in ((False, self._document_ttl), (True, self._acl_ttl)):
             for batch in split_versions_into_batches(versions_by_document_id):
@@ -124,7 +124,7 @@ class VersionCache(WriteListener):
                     make_version_key(index, epoch, id, fresh): encode_version(version, sequence)
                     for id, version in batch.items()
                 }
-                self._key_values.set_unless_newer(entries, sequence, mark, seconds)
+                self._key_values.set_unless_newer(entries, sequence, write_name, seconds)
         self._key_values.publish(f"index {index}")
 
     def set_epoch(self, index: str, epoch: str | None) -> None:

@@ -52,7 +52,7 @@ def start_worker(config: WorkConfig, *, concurrency: int = 2, queues: tuple[Queu
 def make_worker_app(config: WorkConfig) -> Celery:
     """Return the Celery app with its task, and with a reaper that lives as long as the worker."""
     app = make_celery_app(config)
-    app.conf.worker_consumer = PatientConsumer
+    app.conf.worker_consumer = WaitingConsumer
 
     @app.task(name=TASK_NAME)  # type: ignore[untyped-decorator]
     def run(id: str) -> None:
@@ -71,7 +71,7 @@ def make_worker_app(config: WorkConfig) -> Celery:
     return app
 
 
-class PatientConsumer(Consumer):  # type: ignore[misc]
+class WaitingConsumer(Consumer):  # type: ignore[misc]
     """A consumer that connects when Redis accepts writes, at first and after each failure.
 
     Celery's own gives up after a number of attempts, and makes them without a pause if the server answers but refuses.

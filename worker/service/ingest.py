@@ -74,11 +74,11 @@ def run_ingest_chunk(container: ServiceContainer, context: JobContext) -> Stored
 def _take_sequence(container: ServiceContainer, index: str) -> int:
     """Return a sequence number for a submission that is accepted now."""
     key, take_sequence = f"sequence:{index}", container.key_values.take_sequence
-    term = container.engine.get_write_term(index)
-    sequence = take_sequence(key, term, is_new_term=False) if term else None
+    generation = container.engine.get_write_generation(index)
+    sequence = take_sequence(key, generation, is_new_generation=False) if generation else None
     if sequence is None:
-        sequence = take_sequence(key, container.engine.start_write_term(index), is_new_term=True)
-    assert sequence is not None, "a new term has numbers"
+        sequence = take_sequence(key, container.engine.start_write_generation(index), is_new_generation=True)
+    assert sequence is not None, "a new generation has numbers"
     return sequence
 
 

@@ -13,7 +13,7 @@ from indexer.engines.attached_source import AttachedSource, SourceAccess, Source
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch import query_builder
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
-from indexer.engines.field_guard import FieldGuard, make_blind_guard, make_field_guard
+from indexer.engines.field_guard import FieldGuard, make_field_guard, make_guard_without_mapping
 from indexer.errors import BadParameter, BadSetting, Unavailable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ElasticsearchSource(AttachedSource):
         except NotFoundError:
             raise _make_missing_error() from None
         except BadSetting:  # reading documents may be allowed without reading the mapping
-            return make_blind_guard(acl_path)
+            return make_guard_without_mapping(acl_path)
         mappings = {index: entry["mappings"] for index, entry in response.items()}
         return make_field_guard(mappings, acl_path, is_mapped="acl" in self.field_map.sources)
 

@@ -4,7 +4,7 @@
     PREFIX + NAME.VERSION          an epoch's documents; its description is in the mapping's _meta
     PREFIX + NAME.model            alias of the current epoch's phrase model
     PREFIX + NAME.model.VERSION    its bytes, in chunks
-    PREFIX + .terms                the terms of sequence numbers (``write_order``) of all indexes
+    PREFIX + .generations          the generations of sequence numbers (``write_order``) of all indexes
 
 Both aliases move, and the previous epoch is removed, in one request.
 """
@@ -49,8 +49,8 @@ from indexer.engines.write_order import (
     ClaimCheck,
     WriteMark,
     WriteResult,
-    get_first_sequence_of_term,
-    get_write_term_of,
+    get_first_sequence_of_generation,
+    get_write_generation_of,
     skip_claim_check,
 )
 from indexer.errors import CorruptIndex, IndexBusy, UnknownIndex, UnsupportedVersion
@@ -232,25 +232,25 @@ class ElasticsearchEngine(Engine):
         existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
         return WriteResult(len(existed), mark.sequence, superseded)
 
-    def get_write_term(self, index: str) -> int:
+    def get_write_generation(self, index: str) -> int:
         check_index_name(index)
         client = self.connection.client.options(ignore_status=404)
         with self.connection.translate_errors():
-            return int(client.get(index=self._write_terms_index, id=index, source=False).body.get("_version", 0))
+            return int(client.get(index=self._generations_index, id=index, source=False).body.get("_version", 0))
 
-    def start_write_term(self, index: str) -> int:
+    def start_write_generation(self, index: str) -> int:
         check_index_name(index)
         client = self.connection.client
         with self.connection.translate_errors():
-            self._create_write_terms_index()
-            term = int(client.index(index=self._write_terms_index, id=index, document={}).body["_version"])
-            last = get_write_term_of(self._fetch_last_sequence(index))
-            if term <= last:  # the count was lost, or is older than the documents
+            self._create_generations_index()
+            generation = int(client.index(index=self._generations_index, id=index, document={}).body["_version"])
+            last = get_write_generation_of(self._fetch_last_sequence(index))
+            if generation <= last:  # the count was lost, or is older than the documents
                 client.options(ignore_status=409).index(
-                    index=self._write_terms_index, id=index, document={}, version=last, version_type="external_gte"
+                    index=self._generations_index, id=index, document={}, version=last, version_type="external_gte"
                 )
-                term = int(client.index(index=self._write_terms_index, id=index, document={}).body["_version"])
-        return term
+                generation = int(client.index(index=self._generations_index, id=index, document={}).body["_version"])
+        return generation
 
     def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
         """Return the marks of recent writes by id, which a new epoch takes over; none if there is no index."""
@@ -279,7 +279,7 @@ class ElasticsearchEngine(Engine):
     def _prepare_write_mark(self, index: str, sequence: int | None) -> WriteMark:
         """Return the mark of a write that starts now; an index of a former version gets the fields for it."""
         if sequence is None:
-            sequence = get_first_sequence_of_term(self.start_write_term(index))
+            sequence = get_first_sequence_of_generation(self.start_write_generation(index))
 
         def add_fields(concrete: str, overview: Mapping[str, Any]) -> None:
             if not self._get_epoch_meta(index, concrete).get("has_sequences"):
@@ -289,19 +289,19 @@ class ElasticsearchEngine(Engine):
         return WriteMark(sequence, time.time())
 
     @property
-    def _write_terms_index(self) -> str:
-        """The index that counts terms, a document for each index, in the versions of these documents.
+    def _generations_index(self) -> str:
+        """The index that counts generations, a document for each index, in the versions of these documents.
 
         Elasticsearch counts them atomically. It is an index of its own because builds block writes to the others.
         """
-        return f"{self.prefix}.terms"
+        return f"{self.prefix}.generations"
 
-    def _create_write_terms_index(self) -> None:
+    def _create_generations_index(self) -> None:
         client = self.connection.client
-        if not client.indices.exists(index=self._write_terms_index):
+        if not client.indices.exists(index=self._generations_index):
             settings = {"number_of_shards": 1, "number_of_replicas": self.replicas}
             client.options(ignore_status=400).indices.create(
-                index=self._write_terms_index, settings=settings, mappings={"dynamic": False}
+                index=self._generations_index, settings=settings, mappings={"dynamic": False}
             )  # 400: another process has created it
 
     def _fetch_last_sequence(self, index: str) -> int:

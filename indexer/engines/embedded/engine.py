@@ -20,8 +20,8 @@ from indexer.engines.search_types import IndexInfo
 from indexer.engines.write_order import (
     ClaimCheck,
     WriteResult,
-    get_first_sequence_of_term,
-    get_write_term_of,
+    get_first_sequence_of_generation,
+    get_write_generation_of,
     skip_claim_check,
 )
 from indexer.errors import EpochChanged, UnknownIndex
@@ -105,19 +105,21 @@ class EmbeddedEngine(Engine):
             valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
             return session.delete(valid_ids, self._choose_sequence(index, sequence))
 
-    def get_write_term(self, index: str) -> int:
-        return self._get_index_folder(index).read_term()
+    def get_write_generation(self, index: str) -> int:
+        return self._get_index_folder(index).read_generation()
 
-    def start_write_term(self, index: str) -> int:
+    def start_write_generation(self, index: str) -> int:
         folder = self._get_index_folder(index)
         marks = self._get_current_epoch(folder).current_state().snapshot.delta.marks
-        return folder.start_write_term(get_write_term_of(max((mark.sequence for mark in marks.values()), default=0)))
+        return folder.start_write_generation(
+            get_write_generation_of(max((mark.sequence for mark in marks.values()), default=0))
+        )
 
     def close(self) -> None:
         self._open_epochs.clear()
 
     def _choose_sequence(self, index: str, sequence: int | None) -> int:
-        return get_first_sequence_of_term(self.start_write_term(index)) if sequence is None else sequence
+        return get_first_sequence_of_generation(self.start_write_generation(index)) if sequence is None else sequence
 
     @contextmanager
     def _open_update(self, index: str) -> Iterator[UpdateSession]:

@@ -8,7 +8,7 @@ ROOT/NAME/EPOCH/info.json   IndexInfo, and the size of every file that never cha
 ROOT/NAME/EPOCH/delta       documents changed since the epoch was built
 ROOT/NAME/EPOCH/checksums   of all these files (checksums.py)
 ROOT/.locks/NAME            locked by the writer
-ROOT/.terms/NAME            the last term of sequence numbers; has a lock of its own, and outlives the index
+ROOT/.generations/NAME      the last generation of sequence numbers; has a lock of its own, and outlives the index
 
 Only the owner may read an index. If ROOT gives its group access, so do the indexes in it.
 """
@@ -36,7 +36,7 @@ from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, IndexBus
 
 FORMAT = 1
 """Number of the layout below EPOCH; another one is refused."""
-_TERM_DIGITS = 16
+_GENERATION_DIGITS = 16
 _TANTIVY_WRITE_ERROR = re.compile(r"'([^']+) \(os error \d+\)'|index writer was killed")
 FileStamp = tuple[int, int, int]
 """Inode, modification time and size: differs whenever a file is replaced."""
@@ -125,32 +125,32 @@ class IndexFolder:
             with translate_os_errors(self.root):
                 yield
 
-    def read_term(self) -> int:
-        """Return the last term that was started; 0 if there was none or the file is damaged."""
+    def read_generation(self) -> int:
+        """Return the last generation that was started; 0 if there was none or the file is damaged."""
         with translate_os_errors(self.root):
             try:
-                return _parse_term(self._terms_file.read_bytes())
+                return _parse_generation(self._generations_file.read_bytes())
             except FileNotFoundError:
                 return 0
 
-    def start_write_term(self, last_term: int) -> int:
-        """Start a term above all others and above ``last_term``, and return it; on disk when this returns."""
+    def start_write_generation(self, last_generation: int) -> int:
+        """Start a generation above all others and ``last_generation``; return it once it is on disk."""
         with translate_os_errors(self.root):
-            self.make_folder(self._terms_file.parent)
-            handle = os.open(self._terms_file, os.O_RDWR | os.O_CREAT, 0o600)
+            self.make_folder(self._generations_file.parent)
+            handle = os.open(self._generations_file, os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                self.restrict_file(self._terms_file)
+                self.restrict_file(self._generations_file)
                 fcntl.flock(handle, fcntl.LOCK_EX)
-                term = max(_parse_term(os.pread(handle, _TERM_DIGITS, 0)), last_term) + 1
-                os.pwrite(handle, b"%0*d" % (_TERM_DIGITS, term), 0)  # one block, so never half of it
+                generation = max(_parse_generation(os.pread(handle, _GENERATION_DIGITS, 0)), last_generation) + 1
+                os.pwrite(handle, b"%0*d" % (_GENERATION_DIGITS, generation), 0)  # one block, so never half of it
                 os.fsync(handle)
             finally:
                 os.close(handle)
-            return term
+            return generation
 
     @property
-    def _terms_file(self) -> Path:
-        return self.root / ".terms" / self.name
+    def _generations_file(self) -> Path:
+        return self.root / ".generations" / self.name
 
     def to_read_error(self, error: BaseException) -> BadSetting | CorruptIndex:
         """Translate an error of reading a file."""
@@ -176,8 +176,8 @@ class IndexFolder:
         return f"rebuild it with: phrasecom index PATH --index {self.name}"
 
 
-def _parse_term(data: bytes) -> int:
-    """Return the term in a terms file; 0 for an empty or damaged one."""
+def _parse_generation(data: bytes) -> int:
+    """Return the generation in a generations file; 0 for an empty or damaged one."""
     return int(data) if data.isdigit() else 0
 
 

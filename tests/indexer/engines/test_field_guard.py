@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from indexer.engines.field_guard import FieldGuard, make_blind_guard, make_field_guard
+from indexer.engines.field_guard import FieldGuard, make_field_guard, make_guard_without_mapping
 from indexer.errors import Forbidden
 
 KEYWORD = {"type": "keyword"}
@@ -149,5 +149,5 @@ def test_several_indices_and_an_unreadable_mapping_are_refused() -> None:
     mapping = map_fields(groups=KEYWORD)
     several = make_field_guard({"a": mapping, "b": map_fields(x={"type": "alias", "path": "groups"})}, "groups", True)
     assert "several indices" in several.obstacle and several.hides("groups") and several.hides("x")
-    blind = make_blind_guard("groups")
+    blind = make_guard_without_mapping("groups")
     assert "mapping" in blind.obstacle and "view_index_metadata" in blind.fix and blind.hides("groups")
