@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,13 +68,20 @@ class DocumentVersion:
 
 
 class WriteListener(ABC):
-    """Notified before and after every write to an index."""
+    """Keeps the version cache of a service right while an index is written; subclasses reach its key-value store."""
 
-    @abstractmethod
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
-        """Call before the engine is written; ``write_name``: from ``make_write_name``, for this write alone."""
+    epoch_ttl: float = EPOCH_TTL_SECONDS
+    document_ttl: float = DOCUMENT_TTL_SECONDS
+    acl_ttl: float = ACL_TTL_SECONDS
 
-    @abstractmethod
+    def before_write(self, index: str, epoch: str, ids: Sequence[str]) -> bytes:
+        """Mark documents as unsettled, before the engine is written; return a name of this write for after_write."""
+        write_name = uuid.uuid4().hex.encode()
+        keys = [make_version_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
+        unsettled = dict.fromkeys(keys, UNSETTLED) | {make_writer_key(key): write_name for key in keys}
+        self._set_values(unsettled, UNSETTLED_TTL_SECONDS)
+        return write_name
+
     def after_write(
         self,
         index: str,
@@ -84,14 +90,39 @@ class WriteListener(ABC):
         sequence: int,
         write_name: bytes,
     ) -> None:
-        """Call when the write with this sequence number is visible; None for a document that was deleted.
+        """Store the versions of the write with this sequence number, which is visible; None for a deleted document."""
+        for is_acl, seconds in ((False, self.document_ttl), (True, self.acl_ttl)):
+            remaining = iter(versions_by_document_id.items())
+            while batch := list(islice(remaining, _MAX_SCRIPT_KEYS)):
+                values = {
+                    make_version_key(index, epoch, id, is_acl): encode_version(version, sequence)
+                    for id, version in batch
+                }
+                self._set_unless_newer(values, sequence, write_name, seconds)
+        self._publish(f"index {index}")
 
-        ``write_name`` is that of ``before_write``.
-        """
+    def set_epoch(self, index: str, epoch: str | None) -> None:
+        """Store the current epoch of an index that was rebuilt; None when it is gone."""
+        key = make_epoch_key(index)
+        if epoch is None:
+            self._delete_value(key)
+        else:
+            self._set_values({key: epoch.encode()}, self.epoch_ttl)
+        self._publish(f"index {index}")
 
     @abstractmethod
-    def set_epoch(self, index: str, epoch: str | None) -> None:
-        """Call when the index was rebuilt; None when it is gone."""
+    def _set_values(self, values: Mapping[str, bytes], seconds: float) -> None: ...
+
+    @abstractmethod
+    def _set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
+        """Do what SET_UNLESS_NEWER does."""
+
+    @abstractmethod
+    def _delete_value(self, key: str) -> None: ...
+
+    @abstractmethod
+    def _publish(self, message: str) -> None:
+        """Send a message to all processes of the service."""
 
 
 class RedisNotifier(WriteListener):
@@ -104,37 +135,10 @@ class RedisNotifier(WriteListener):
         self._client = redis.Redis.from_url(
             url, socket_timeout=_REDIS_TIMEOUT_SECONDS, socket_connect_timeout=_REDIS_TIMEOUT_SECONDS
         )
+        self._script = self._client.register_script(SET_UNLESS_NEWER)
         self._prefix = prefix
         self.failure: str | None = None
         """Why the service could not be notified; None if it was."""
-
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
-        self._set_values(make_unsettled_values(index, epoch, ids, write_name), UNSETTLED_TTL_SECONDS)
-
-    def after_write(
-        self,
-        index: str,
-        epoch: str,
-        versions_by_document_id: Mapping[str, DocumentVersion | None],
-        sequence: int,
-        write_name: bytes,
-    ) -> None:
-        script = self._client.register_script(SET_UNLESS_NEWER)
-        for is_acl, seconds in ((False, DOCUMENT_TTL_SECONDS), (True, ACL_TTL_SECONDS)):
-            for batch in split_versions_into_batches(versions_by_document_id):
-                keys = [self._redis_key(make_version_key(index, epoch, id, is_acl)) for id in batch]
-                values = [encode_version(version, sequence) for version in batch.values()]
-                self._run_unless_failed(
-                    partial(script, keys=keys, args=[int(seconds * 1000), sequence, write_name, *values])
-                )
-        self._publish_change(index)
-
-    def set_epoch(self, index: str, epoch: str | None) -> None:
-        if epoch is None:
-            self._run_unless_failed(lambda: self._client.delete(self._redis_key(make_epoch_key(index))))
-        else:
-            self._set_values({make_epoch_key(index): epoch.encode()}, EPOCH_TTL_SECONDS)
-        self._publish_change(index)
 
     def close(self) -> None:
         self._client.close()
@@ -148,8 +152,16 @@ class RedisNotifier(WriteListener):
 
         self._run_unless_failed(write)
 
-    def _publish_change(self, index: str) -> None:
-        self._run_unless_failed(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, f"index {index}"))
+    def _set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
+        keys = [self._redis_key(name) for name in values]
+        arguments: list[bytes | int] = [int(seconds * 1000), sequence, write_name, *values.values()]
+        self._run_unless_failed(lambda: self._script(keys=keys, args=arguments))
+
+    def _delete_value(self, key: str) -> None:
+        self._run_unless_failed(lambda: self._client.delete(self._redis_key(key)))
+
+    def _publish(self, message: str) -> None:
+        self._run_unless_failed(lambda: self._client.publish(self._prefix + EVENTS_CHANNEL, message))
 
     def _run_unless_failed(self, step: Callable[[], object]) -> None:
         if self.failure is None:
@@ -176,20 +188,6 @@ def make_version_key(index: str, epoch: str, id: str, is_acl: bool) -> str:
     return f"{'acl' if is_acl else 'doc'}:{index}:{epoch}:{id}"
 
 
-def make_version_keys(index: str, epoch: str, ids: Sequence[str]) -> list[str]:
-    """Return both keys of every document."""
-    return [make_version_key(index, epoch, id, is_acl) for id in ids for is_acl in (False, True)]
-
-
-def split_versions_into_batches(
-    versions_by_document_id: Mapping[str, DocumentVersion | None],
-) -> Iterator[dict[str, DocumentVersion | None]]:
-    """Yield the documents in parts that one call of SET_UNLESS_NEWER takes; Lua limits the arguments of a script."""
-    remaining = iter(versions_by_document_id.items())
-    while batch := dict(islice(remaining, _MAX_SCRIPT_KEYS)):
-        yield batch
-
-
 def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
     """Return the value of a document's keys.
 
@@ -198,17 +196,6 @@ def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
     if version is None:
         return orjson.dumps([None, [], sequence])
     return orjson.dumps([version.version, list(version.acl), sequence])
-
-
-def make_write_name() -> bytes:
-    """Return a name for one write, unlike that of any other."""
-    return uuid.uuid4().hex.encode()
-
-
-def make_unsettled_values(index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> dict[str, bytes]:
-    """Return the values of documents' keys while a write takes place, and of the keys that name the write."""
-    keys = make_version_keys(index, epoch, ids)
-    return dict.fromkeys(keys, UNSETTLED) | {make_writer_key(key): write_name for key in keys}
 
 
 def make_writer_key(version_key: str) -> str:

@@ -11,7 +11,7 @@ from indexer.engines.base import Engine
 from indexer.engines.write_order import ClaimCheck, skip_claim_check
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
-from indexer.indexing.notifications import DocumentVersion, WriteListener, make_write_name
+from indexer.indexing.notifications import DocumentVersion, WriteListener
 from indexer.progress import Progress, no_progress
 from indexer.runtime.document_spool import DocumentSpool
 
@@ -37,13 +37,12 @@ def add_documents(
     from indexer.analysis.analyzer import Analyzer
 
     engine.open_reader(index)  # fails before the documents are read if there is no index
-    write_name = make_write_name()
     with DocumentSpool() as spool:
         spool.fill(documents, progress)
         for _ in range(_MAX_TRIES):
             reader = engine.open_reader(index)
-            if listener:
-                listener.before_write(index, reader.info.epoch, [document.id for document in spool], write_name)
+            ids = [document.id for document in spool]
+            write_name = listener.before_write(index, reader.info.epoch, ids) if listener else b""
             analysed = Analyzer(reader.model).analyse_all(
                 spool, processes=processes, total=spool.count, progress=progress
             )
@@ -63,9 +62,7 @@ def add_documents(
 def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None) -> int:
     """Delete documents; return how many of them there were."""
     epoch, unique_ids = engine.open_reader(index).info.epoch, list(dict.fromkeys(ids))
-    write_name = make_write_name()
-    if listener:
-        listener.before_write(index, epoch, unique_ids, write_name)
+    write_name = listener.before_write(index, epoch, unique_ids) if listener else b""
     result = engine.delete_documents(index, unique_ids)
     if listener:
         deleted = [id for id in unique_ids if id not in result.superseded]

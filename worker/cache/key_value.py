@@ -148,8 +148,7 @@ class MemoryKeyValueStore(KeyValueStore):
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         now = time.monotonic()
         with self._lock:
-            entries = [self._values.get(key) for key in keys]
-        return [entry[0] if entry is not None and entry[1] > now else None for entry in entries]
+            return [self._get_live(key, now) for key in keys]
 
     def set(self, values: Mapping[str, bytes], seconds: float, *, only_new: bool = False) -> None:
         now = time.monotonic()
@@ -157,8 +156,7 @@ class MemoryKeyValueStore(KeyValueStore):
             if len(self._values) + len(values) > self._max_values:
                 self._values = {key: entry for key, entry in self._values.items() if entry[1] > now}
             for key, value in values.items():
-                old = self._values.get(key)
-                if not (only_new and old is not None and old[1] > now):
+                if not only_new or self._get_live(key, now) is None:
                     self._values[key] = (value, now + seconds)
 
     def set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:

@@ -27,15 +27,12 @@ from indexer.indexing.notifications import (
     DOCUMENT_TTL_SECONDS,
     EPOCH_TTL_SECONDS,
     UNSETTLED,
-    UNSETTLED_TTL_SECONDS,
     DocumentVersion,
     WriteListener,
     decode_version,
     encode_version,
     make_epoch_key,
-    make_unsettled_values,
     make_version_key,
-    split_versions_into_batches,
 )
 from worker.access import Caller
 from worker.cache.key_value import KeyValueStore
@@ -56,9 +53,9 @@ class VersionCache(WriteListener):
     ) -> None:
         self._key_values = key_values
         self._catalog = catalog
-        self._epoch_ttl = epoch_ttl
-        self._document_ttl = document_ttl
-        self._acl_ttl = acl_ttl
+        self.epoch_ttl = epoch_ttl
+        self.document_ttl = document_ttl
+        self.acl_ttl = acl_ttl
 
     def get_epoch(self, index: str) -> str:
         """Return the current epoch; raise UnknownIndex."""
@@ -67,7 +64,7 @@ class VersionCache(WriteListener):
         if cached is not None:
             return cached.decode()
         epoch = self._catalog.open_reader(index).info.epoch
-        self._key_values.set({key: epoch.encode()}, self._epoch_ttl)
+        self._key_values.set({key: epoch.encode()}, self.epoch_ttl)
         return epoch
 
     def get_readable_versions(
@@ -103,38 +100,23 @@ class VersionCache(WriteListener):
             fetched = {id: DocumentVersion.from_document(document) for id, document in documents.items()}
             missing = [id for id in unknown if cached[id] is None]
             new_entries = {make_version_key(index, epoch, id, fresh): encode_version(fetched.get(id)) for id in missing}
-            self._key_values.set(new_entries, self._acl_ttl if fresh else self._document_ttl, only_new=True)
+            self._key_values.set(new_entries, self.acl_ttl if fresh else self.document_ttl, only_new=True)
             versions |= fetched
         return versions
-
-    def before_write(self, index: str, epoch: str, ids: Sequence[str], write_name: bytes) -> None:
-        self._key_values.set(make_unsettled_values(index, epoch, ids, write_name), UNSETTLED_TTL_SECONDS)
-
-    def after_write(
-        self,
-        index: str,
-        epoch: str,
-        versions_by_document_id: Mapping[str, DocumentVersion | None],
-        sequence: int,
-        write_name: bytes,
-    ) -> None:
-        for fresh, seconds in ((False, self._document_ttl), (True, self._acl_ttl)):
-            for batch in split_versions_into_batches(versions_by_document_id):
-                entries = {
-                    make_version_key(index, epoch, id, fresh): encode_version(version, sequence)
-                    for id, version in batch.items()
-                }
-                self._key_values.set_unless_newer(entries, sequence, write_name, seconds)
-        self._key_values.publish(f"index {index}")
-
-    def set_epoch(self, index: str, epoch: str | None) -> None:
-        if epoch is None:
-            self._key_values.delete([make_epoch_key(index)])
-        else:
-            self._key_values.set({make_epoch_key(index): epoch.encode()}, self._epoch_ttl)
-        self._key_values.publish(f"index {index}")
 
     def observe_epoch(self, index: str, epoch: str) -> None:
         """Update the cached epoch if a worker has read another one."""
         if self.get_epoch(index) != epoch:
             self.set_epoch(index, self._catalog.open_reader(index).info.epoch)
+
+    def _set_values(self, values: Mapping[str, bytes], seconds: float) -> None:
+        self._key_values.set(values, seconds)
+
+    def _set_unless_newer(self, values: Mapping[str, bytes], sequence: int, write_name: bytes, seconds: float) -> None:
+        self._key_values.set_unless_newer(values, sequence, write_name, seconds)
+
+    def _delete_value(self, key: str) -> None:
+        self._key_values.delete([key])
+
+    def _publish(self, message: str) -> None:
+        self._key_values.publish(message)

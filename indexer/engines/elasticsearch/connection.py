@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -159,6 +159,13 @@ class ElasticsearchConnection:
                 "the Elasticsearch search exceeded its time limit", fix="narrow the request, or raise query_seconds"
             )
         return response
+
+    def require_found(self, entries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Return the entries of a multi-get; raise PartialResponse if one of them could not be read."""
+        for entry in entries:
+            if error := entry.get("error"):
+                raise self.partial_error(error["reason"])
+        return entries
 
 
 class CircuitBreaker:

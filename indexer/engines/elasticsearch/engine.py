@@ -225,8 +225,8 @@ class ElasticsearchEngine(Engine):
             for batch in _split_into_batches(valid_ids):
                 markers.update(self._fetch_added_markers(alias, batch))
                 for id in batch:
-                    is_of_epoch = id in markers and markers[id] not in ("new", DELETED_NEW)
-                    yield build_deletion_action(alias, id, DELETED if is_of_epoch else DELETED_NEW, mark)
+                    marker = DELETED if _is_of_epoch(markers, id) else DELETED_NEW
+                    yield build_deletion_action(alias, id, marker, mark)
 
         written, superseded = self._write_and_find_superseded(alias, make_actions())
         existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
@@ -333,8 +333,7 @@ class ElasticsearchEngine(Engine):
             check_claim()
             for analysed in batch:
                 id = analysed.document.id
-                is_of_epoch = id in markers and markers[id] not in ("new", DELETED_NEW)
-                source = encode_source(analysed, "replaced" if is_of_epoch else "new")
+                source = encode_source(analysed, "replaced" if _is_of_epoch(markers, id) else "new")
                 yield build_write_action(alias, id, source, mark)
 
     def _fetch_added_markers(self, alias: str, ids: Iterable[str]) -> dict[str, str | None]:
@@ -343,10 +342,8 @@ class ElasticsearchEngine(Engine):
         if not valid_ids:
             return {}
         with self.connection.translate_errors():
-            documents = self.connection.client.mget(index=alias, ids=valid_ids, source=["added"]).body["docs"]
-        for document in documents:
-            if error := document.get("error"):
-                raise self.connection.partial_error(error["reason"])
+            response = self.connection.client.mget(index=alias, ids=valid_ids, source=["added"])
+        documents = self.connection.require_found(response.body["docs"])
         return {d["_id"]: d["_source"].get("added") for d in documents if d.get("found")}
 
     def _find_concrete_index(self, alias: str, overview: Mapping[str, Any]) -> str:
@@ -391,6 +388,11 @@ class ElasticsearchEngine(Engine):
                 fix=f"rebuild it with: phrasecom index PATH --index {index}",
             )
         return _Epoch(IndexInfo(**meta["info"]), PhraseModel.from_bytes(data))
+
+
+def _is_of_epoch(added_markers: Mapping[str, str | None], id: str) -> bool:
+    """Return whether the build wrote a document of this id, by the markers of those that are in the index."""
+    return id in added_markers and added_markers[id] not in ("new", DELETED_NEW)
 
 
 def _split_into_batches(items: Iterable[T]) -> Iterator[list[T]]:

@@ -70,11 +70,9 @@ class ElasticsearchReader(Reader):
             documents: list[Mapping[str, Any]]
             documents = client.mget(index=self._concrete, ids=ids, preference=PREFERENCE).body["docs"]
             for document in documents:
-                if error := document.get("error"):
-                    if error["type"] == "index_not_found_exception":
-                        raise self._epoch_changed_error()
-                    raise self._engine.connection.partial_error(error["reason"])
-            return documents
+                if document.get("error", {}).get("type") == "index_not_found_exception":
+                    raise self._epoch_changed_error()
+            return self._engine.connection.require_found(documents)
 
         return self._retry_partial(send)
 

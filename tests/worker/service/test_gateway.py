@@ -8,7 +8,6 @@ from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import UnknownDocument, UnknownIndex, UnknownJob
 from indexer.indexing.build import build_index
-from indexer.indexing.notifications import make_write_name
 from tests.support.corpora.web_papers import make_web_papers
 from tests.support.fake_comparer import count_computations, tag_query
 from tests.support.gateways import GUEST, STAFF, UNRESTRICTED, make_pair_request, wait_until_remembered, write_documents
@@ -98,7 +97,7 @@ def test_a_write_changes_only_the_answer_ids_of_its_document(gateway: JobGateway
 def test_versions_are_read_from_the_engine_during_a_write(gateway: JobGateway) -> None:
     before = gateway.compute_answer_id(make_pair_request("d1", "d2"))
     versions = gateway.container.versions
-    versions.before_write("papers", versions.get_epoch("papers"), ["d2"], make_write_name())
+    versions.before_write("papers", versions.get_epoch("papers"), ["d2"])
     before_count = gateway.container.engine.request_count
     assert gateway.compute_answer_id(make_pair_request("d1", "d2")) == before
     assert gateway.compute_answer_id(make_pair_request("d1", "d2")) == before
@@ -145,7 +144,7 @@ def test_the_id_of_a_request_body_is_remembered_until_the_index_changes(gateway:
     wait_until_remembered(gateway, body)
     assert gateway.recall_job_id(STAFF, body) is None
     versions = gateway.container.versions
-    versions.after_write("papers", versions.get_epoch("papers"), {}, 1, make_write_name())
+    versions.after_write("papers", versions.get_epoch("papers"), {}, 1, b"")
     wait_until(lambda: gateway.recall_job_id(UNRESTRICTED, body) is None)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from indexer.documents import Document
 from indexer.engines.write_order import GENERATION_SIZE
-from indexer.indexing.notifications import DocumentVersion, make_write_name
+from indexer.indexing.notifications import DocumentVersion
 from indexer.indexing.update import add_documents, delete_documents
 from tests.support.gateways import UNRESTRICTED
 from worker.jobs.job import Claim
@@ -127,11 +127,11 @@ def test_a_worker_suspended_after_its_last_check_does_not_undo_a_later_submissio
 
 def test_the_version_of_a_newer_write_stays_in_the_cache(gateway: JobGateway) -> None:
     versions = gateway.container.versions
-    epoch, mark = versions.get_epoch("papers"), make_write_name()
+    epoch = versions.get_epoch("papers")
     newer = {"x": DocumentVersion("new", ("staff",)), "gone": None}
-    versions.after_write("papers", epoch, newer, GENERATION_SIZE + 2, mark)
+    versions.after_write("papers", epoch, newer, GENERATION_SIZE + 2, b"second")
     stale = dict.fromkeys(("x", "gone"), DocumentVersion("old"))
-    versions.after_write("papers", epoch, stale, GENERATION_SIZE + 1, mark)
+    versions.after_write("papers", epoch, stale, GENERATION_SIZE + 1, b"first")
     for fresh in (False, True):
         found = versions.get_versions("papers", epoch, ["x", "gone"], fresh=fresh)
         assert found == {"x": DocumentVersion("new", ("staff",))}
@@ -140,9 +140,8 @@ def test_the_version_of_a_newer_write_stays_in_the_cache(gateway: JobGateway) ->
 def test_an_older_write_does_not_settle_what_a_newer_one_is_writing(gateway: JobGateway) -> None:
     """The newer writer has written the engine and dies before it tells: requests must read the engine."""
     versions = gateway.container.versions
-    epoch, old, new = versions.get_epoch("papers"), make_write_name(), make_write_name()
-    for mark in (old, new):
-        versions.before_write("papers", epoch, ["d1"], mark)
+    epoch = versions.get_epoch("papers")
+    old, new = (versions.before_write("papers", epoch, ["d1"]) for _ in range(2))
     versions.after_write("papers", epoch, {"d1": DocumentVersion("old")}, GENERATION_SIZE + 1, old)
     for fresh in (False, True):
         assert versions.get_versions("papers", epoch, ["d1"], fresh=fresh)["d1"].version != "old"
