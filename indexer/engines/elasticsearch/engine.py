@@ -43,6 +43,7 @@ from indexer.engines.elasticsearch.mappings import (
     parse_write_mark,
 )
 from indexer.engines.elasticsearch.reader import RETRY_WAITS, ElasticsearchReader
+from indexer.engines.elasticsearch.write_generations import WriteGenerations
 from indexer.engines.search_types import IndexInfo
 from indexer.engines.write_order import (
     MARK_SECONDS,
@@ -108,6 +109,7 @@ class ElasticsearchEngine(Engine):
         self.query_seconds = query_seconds
         self.connection = ElasticsearchConnection(url, timeout, **client_options)
         self.connection.breaker.pause_seconds = breaker_pause
+        self._generations = WriteGenerations(self.connection, prefix, replicas)
         self._epochs: dict[str, _Epoch] = {}
         self._meta_by_index: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._loading = threading.Lock()
@@ -233,24 +235,13 @@ class ElasticsearchEngine(Engine):
         return WriteResult(len(existed), mark.sequence, superseded)
 
     def get_write_generation(self, index: str) -> int:
-        check_index_name(index)
-        client = self.connection.client.options(ignore_status=404)
-        with self.connection.translate_errors():
-            return int(client.get(index=self._generations_index, id=index, source=False).body.get("_version", 0))
+        return self._generations.get_last(check_index_name(index))
 
     def start_write_generation(self, index: str) -> int:
         check_index_name(index)
-        client = self.connection.client
         with self.connection.translate_errors():
-            self._create_generations_index()
-            generation = int(client.index(index=self._generations_index, id=index, document={}).body["_version"])
-            last = get_write_generation_of(self._fetch_last_sequence(index))
-            if generation <= last:  # the count was lost, or is older than the documents
-                client.options(ignore_status=409).index(
-                    index=self._generations_index, id=index, document={}, version=last, version_type="external_gte"
-                )
-                generation = int(client.index(index=self._generations_index, id=index, document={}).body["_version"])
-        return generation
+            last_written = get_write_generation_of(self._fetch_last_sequence(index))
+        return self._generations.start(index, last_written)
 
     def fetch_write_marks(self, index: str) -> dict[str, WriteMark]:
         """Return the marks of recent writes by id, which a new epoch takes over; none if there is no index."""
@@ -287,22 +278,6 @@ class ElasticsearchEngine(Engine):
 
         self._run_on_current_epoch(index, add_fields)
         return WriteMark(sequence, time.time())
-
-    @property
-    def _generations_index(self) -> str:
-        """The index that counts generations, a document for each index, in the versions of these documents.
-
-        Elasticsearch counts them atomically. It is an index of its own because builds block writes to the others.
-        """
-        return f"{self.prefix}.generations"
-
-    def _create_generations_index(self) -> None:
-        client = self.connection.client
-        if not client.indices.exists(index=self._generations_index):
-            settings = {"number_of_shards": 1, "number_of_replicas": self.replicas}
-            client.options(ignore_status=400).indices.create(
-                index=self._generations_index, settings=settings, mappings={"dynamic": False}
-            )  # 400: another process has created it
 
     def _fetch_last_sequence(self, index: str) -> int:
         """Return the highest sequence number of all writes to an index; 0 if there was none."""
