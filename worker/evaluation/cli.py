@@ -6,12 +6,14 @@ import click
 
 from worker.evaluation.method_commands import all_command, keywords_command, masked_command
 from worker.evaluation.model_commands import fidelity_command, phrases_command
+from worker.evaluation.query_commands import queries_command
 
 
 @click.group("evaluate")
 def evaluate_command() -> None:
-    """Measure quality: methods on author keywords and masked phrases, mined phrases against human judgements."""
+    """Measure quality: methods on author keywords and masked phrases, reasons for the hits of queries, mined phrases
+    against human judgements."""
 
 
-for _command in (keywords_command, masked_command, phrases_command, fidelity_command, all_command):
+for _command in (keywords_command, masked_command, queries_command, phrases_command, fidelity_command, all_command):
     evaluate_command.add_command(_command)

@@ -1,4 +1,4 @@
-"""Datasets that quality is measured on: gold documents and background documents, indexed once.
+"""Datasets that quality is measured on: gold documents, background documents and corpora to query, indexed once.
 
 Gold documents are split in three parts by a hash of their id: weights are fitted on ``tune``, settings are compared on
 ``choose``, figures are reported on ``report``, and both documents of a pair are of the same part.
@@ -7,7 +7,7 @@ Gold documents are split in three parts by a hash of their id: weights are fitte
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from indexer.engines.base import Engine
 from indexer.errors import BadInput, UnknownIndex
 from indexer.indexing.build import build_index
 from indexer.progress import Progress, no_progress
+from indexer.readers.docstrings import read_docstrings
 from indexer.text.lemmatizer import Lemmatizer
 from worker.evaluation.gold import GoldDocument, read_background_documents, read_gold_documents
 
@@ -45,6 +46,32 @@ DATASETS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class QueryDataset:
+    """A corpus that queries are explained on."""
+
+    name: str
+    file: str | None = None
+    """Relative to a data folder; None for the docstrings of the demo."""
+    one_in: int = 1
+    """Indexed is one in so many of the file's documents."""
+
+    def find_judged_file(self) -> Path | None:
+        """Return the file of judged hits that a source tree of this project has; None elsewhere."""
+        path = Path(__file__).resolve().parents[2] / "tests" / "quality" / "data" / f"queries_{self.name}.jsonl"
+        return path if path.exists() else None
+
+
+QUERY_DATASETS = {
+    dataset.name: dataset
+    for dataset in (
+        QueryDataset("python"),
+        QueryDataset("news", "news.jsonl.gz", one_in=3),
+        QueryDataset("ml", "abstracts_ml.jsonl.gz", one_in=14),
+    )
+}
+
+
 def choose_dataset_part(document_id: str) -> str:
     """Return the part that a document id belongs to."""
     digest = hashlib.sha256(b"parts:" + document_id.encode()).digest()
@@ -65,26 +92,63 @@ def ensure_index(
     background: Sequence[Path],
     *,
     limit: int = 0,
+    one_in: int = 1,
     language: str = "en",
     progress: Progress = no_progress,
 ) -> str:
-    """Return the name, derived from the files, of their index in this engine; build the index if it is missing."""
+    """Return the name, derived from the files, of their index in this engine; build the index if it is missing.
+
+    ``limit``: the most background documents, 0 for all; ``one_in``: index one in so many of them, by a hash of the id.
+    """
     digest = hashlib.sha256()
     for path in (*keyphrases, *background):
         digest.update(f"{path.name}:{path.stat().st_size if path.exists() else 0}:".encode())
-    digest.update(f"{limit}:{language}".encode())
+    digest.update(f"{limit}:{language}{f':{one_in}' * (one_in > 1)}".encode())
     name = f"evaluate-{digest.hexdigest()[:10]}"
+    documents = _read_documents(keyphrases, background, limit, one_in, language)
+    return _build_if_missing(engine, name, documents, progress)
+
+
+def ensure_docstring_index(engine: Engine, progress: Progress = no_progress) -> str:
+    """Return the name of the index of the demo's docstrings; build the index if it is missing."""
+    return _build_if_missing(engine, "evaluate-docstrings", read_docstrings(), progress)
+
+
+def ensure_query_index(
+    engine: Engine, dataset: QueryDataset, data: Path | None, progress: Progress = no_progress
+) -> str:
+    """Return the name of the index of a corpus to query; build the index if it is missing.
+
+    Raises BadInput if the data folder lacks the file.
+    """
+    if dataset.file is None:
+        return ensure_docstring_index(engine, progress)
+    if data is None or not (data / dataset.file).exists():
+        raise BadInput(
+            f"no {dataset.file} in {data or 'any folder'}", fix="set --data to the folder with the data sets"
+        )
+    return ensure_index(engine, [], [data / dataset.file], one_in=dataset.one_in, progress=progress)
+
+
+def is_in_sample(document_id: str, one_in: int) -> bool:
+    """Return whether a document is one of the ``one_in``-th part of a corpus, by a hash of its id."""
+    digest = hashlib.sha256(b"q:" + document_id.encode()).digest()
+    return int.from_bytes(digest[:4], "big") % one_in == 0
+
+
+def _build_if_missing(engine: Engine, name: str, documents: Iterable[Document], progress: Progress) -> str:
     try:
         engine.open_reader(name)
     except UnknownIndex:
-        build_index(_read_documents(keyphrases, background, limit, language), engine, name, progress=progress)
+        build_index(documents, engine, name, progress=progress)
     return name
 
 
 def _read_documents(
-    keyphrases: Sequence[Path], background: Sequence[Path], limit: int, language: str
+    keyphrases: Sequence[Path], background: Sequence[Path], limit: int, one_in: int, language: str
 ) -> Iterator[Document]:
     lemmas = Lemmatizer(language)
     gold = read_gold_documents(keyphrases, lemmas)
     yield from (document.document for document in gold)
-    yield from islice(read_background_documents(background, gold, lemmas), limit or None)
+    sample = (d for d in read_background_documents(background, gold, lemmas) if is_in_sample(d.id, one_in))
+    yield from islice(sample, limit or None)

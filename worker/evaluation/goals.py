@@ -16,6 +16,9 @@ class QualityGoal(NamedTuple):
     target: float
     is_maximum: bool = False
 
+    def is_met(self, value: float) -> bool:
+        return value <= self.target if self.is_maximum else value >= self.target
+
 
 KEYWORD_GOALS = (
     QualityGoal("surface recall", "surface_recall", 0.98),
@@ -35,6 +38,15 @@ MASKED_GOALS = (
     QualityGoal("masked phrase: in common at the cap", "found", 0.60),
     QualityGoal("masked phrase: other one-sided phrases there", "others", 0.12, is_maximum=True),
 )
+QUERY_GOALS = (
+    QualityGoal("hits told by a query word they hold", "hits_told", 0.995),
+    QualityGoal("word forms that meet their documents", "forms_met", 0.995),
+    QualityGoal("unrelated documents with a common phrase", "unrelated_told", 0.05, is_maximum=True),
+    QualityGoal("relevant hits told something", "relevant_told", 0.95),
+    QualityGoal("an editor's reason in the first 3", "reason_at3", 0.80),
+    QualityGoal("irrelevant hits with a score of 0.5 or more", "irrelevant_confident", 0.25, is_maximum=True),
+    QualityGoal("AUC of relevant against irrelevant hits", "auc", 0.88),
+)
 
 
 def check_goals(
@@ -49,9 +61,24 @@ def check_goals(
             **{name: by_name[name].get(goal.figure) for name in baselines if name in by_name},
             "measured": ours[goal.figure],
             "goal": goal.target,
-            "met": ours[goal.figure] <= goal.target if goal.is_maximum else ours[goal.figure] >= goal.target,
+            "met": goal.is_met(ours[goal.figure]),
         }
         for goal in goals
+    ]
+
+
+def check_query_goals(name: str, evaluation: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row per goal of the reasons for queries on one corpus, of those figures that were measured."""
+    figures = {key: value for part in evaluation.values() for key, value in part["figures"].items()}
+    return [
+        {
+            "measure": f"{name}: {goal.measure}",
+            "measured": figures[goal.figure],
+            "goal": goal.target,
+            "met": goal.is_met(figures[goal.figure]),
+        }
+        for goal in QUERY_GOALS
+        if figures.get(goal.figure) is not None
     ]
 
 

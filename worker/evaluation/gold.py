@@ -49,20 +49,23 @@ class GoldPair:
     """Keyword -> ``surface``, ``semantic``, ``distinct_a`` or ``distinct_b``."""
 
 
-def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON lines file, gzipped or not; raise BadInput if it is not one."""
+def read_json_lines(path: Path, required: Sequence[str] = ("id",)) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON lines file, gzipped or not; raise BadInput if it is not one.
+
+    ``required``: the fields that every object must have.
+    """
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
             for line in lines:
                 if line.strip():
-                    yield _require_record(orjson.loads(line))
+                    yield _require_record(orjson.loads(line), required)
     except (OSError, EOFError, ValueError) as error:
         raise BadInput(f"cannot read {path}: {error}", fix="give a JSON lines file, gzipped or not") from error
 
 
-def _require_record(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict) or "id" not in value:
-        raise ValueError("every line must be an object with an id")
+def _require_record(value: object, required: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or not value.keys() >= set(required):
+        raise ValueError(f"every line must be an object with {', '.join(required)}")
     return value
 
 

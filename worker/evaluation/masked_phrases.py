@@ -56,7 +56,7 @@ class MaskedOutcome:
 def draw_masked_cases(reader: Reader, count: int, seed: int) -> list[MaskedCase]:
     """Draw up to ``count`` cases from the index's documents; each document is a at most once."""
     rng = random.Random(seed)
-    pool = [d for d in _sample_documents(reader, 4 * count, rng) if d.salient]
+    pool = [d for d in sample_documents(reader, 4 * count, rng) if d.salient]
     cases: list[MaskedCase] = []
     for a in pool:
         if len(cases) == count:
@@ -71,7 +71,7 @@ def draw_masked_cases(reader: Reader, count: int, seed: int) -> list[MaskedCase]
     return cases
 
 
-def _sample_documents(reader: Reader, count: int, rng: random.Random) -> list[AnalysedDocument]:
+def sample_documents(reader: Reader, count: int, rng: random.Random) -> list[AnalysedDocument]:
     """Draw a random sample of the index in one pass (reservoir sampling)."""
     sample: list[AnalysedDocument] = []
     for i, document in enumerate(reader.scan()):

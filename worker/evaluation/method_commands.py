@@ -13,6 +13,7 @@ from indexer.cli.options import debug_option, engine_option, json_option
 from indexer.cli.output import print_json, print_table
 from indexer.errors import BadParameter
 from worker.evaluation.cli_options import NO_PAIR, PRESET, background_option, keyphrases_option, require_any
+from worker.evaluation.query_commands import print_query_figures
 from worker.parameter_options import vary_option
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def all_command(
     data: Path, pairs: int, cases: int, part: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
     report: TextIO | None, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """Measure everything: all data sets, all methods, masked phrases, and the table of goals."""
+    """Measure everything: all data sets, all methods, masked phrases, queries, and the table of goals."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
     from worker.evaluation.report import render_report
@@ -187,6 +188,9 @@ def all_command(
     for name, evaluation in results["masked"].items():
         click.echo(f"\nmasked phrases, {name}")
         _print_masked(evaluation)
+    for name, evaluation in results["queries"].items():
+        click.echo(f"\nreasons for queries, {name}")
+        print_query_figures(evaluation)
     click.echo("\ngoals")
     columns = list(results["goals"][0])
     print_table(columns, [[row.get(c, "") for c in columns] for row in results["goals"]])

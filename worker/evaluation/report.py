@@ -17,13 +17,31 @@ def render_report(results: dict[str, Any]) -> str:
 
 def _render_lines(results: dict[str, Any]) -> Iterator[str]:
     yield from ("## Goals", "", f"Documents of the {results['part']} part, seed {results['seed']}.", "")
-    yield from render_table(list(results["goals"][0]), (list(row.values()) for row in results["goals"]))
+    columns = list(results["goals"][0])
+    yield from render_table(columns, ([row.get(column) for column in columns] for row in results["goals"]))
     for name, evaluation in results["keywords"].items():
         yield from _render_keywords(name, evaluation, results["ahead"][name], results["random"][name])
     for name, evaluation in results["masked"].items():
         counts = ", ".join(f"{value} {key}" for key, value in evaluation.items() if key != "rows")
         yield from ("", f"## Masked phrases: {name}", "", counts, "")
         yield from _render_figures(evaluation["rows"], MASKED_FIGURES)
+    for name, evaluation in results["queries"].items():
+        yield from ("", f"## Reasons for queries: {name}", "")
+        yield from render_table(QUERY_COLUMNS, list_query_rows(evaluation))
+
+
+QUERY_COLUMNS = ("part", "figure", "value", "95 % interval", "of")
+
+
+def list_query_rows(evaluation: dict[str, Any]) -> Iterator[list[object]]:
+    """Yield the rows of ``QUERY_COLUMNS``: every figure of every part, those of judged hits by kind of query too."""
+    parts = {name: part for name, part in evaluation.items() if isinstance(part, dict) and "figures" in part}
+    kinds = parts.get("judged", {}).get("kinds", {})
+    for name, part in {**parts, **{f"judged, {kind}": row for kind, row in kinds.items()}}.items():
+        for figure, value in part["figures"].items():
+            low, high = part["intervals"].get(figure, (None, None))
+            interval = "" if low is None else f"{low:.3f} to {high:.3f}"
+            yield [name, figure.replace("_", " "), value, interval, part["of"][figure]]
 
 
 def _render_keywords(

@@ -7,17 +7,31 @@ from pathlib import Path
 from typing import Any
 
 from indexer.engines.base import Engine
-from indexer.errors import BadInput, UnknownIndex
-from indexer.indexing.build import build_index
+from indexer.errors import BadInput
 from indexer.progress import Progress
-from indexer.readers.docstrings import read_docstrings
 from worker.comparer import Comparer
 from worker.evaluation.author_keywords import BASELINE, MethodRun, evaluate_keywords
-from worker.evaluation.datasets import DATASETS, Dataset, ensure_index, load_gold
-from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, check_goals, compare_with_baselines
+from worker.evaluation.datasets import (
+    DATASETS,
+    QUERY_DATASETS,
+    Dataset,
+    ensure_docstring_index,
+    ensure_index,
+    ensure_query_index,
+    load_gold,
+)
+from worker.evaluation.goals import (
+    KEYWORD_GOALS,
+    MASKED_GOALS,
+    check_goals,
+    check_query_goals,
+    compare_with_baselines,
+)
 from worker.evaluation.gold import draw_keyword_pairs, draw_random_pairs
+from worker.evaluation.judged_hits import read_judged_hits
 from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
 from worker.evaluation.quality_metrics import CaseProgress
+from worker.evaluation.query_quality import QuerySample, evaluate_queries
 
 BASELINES = (BASELINE, "cda/paper")
 """Rows that the table of goals shows next to the default."""
@@ -34,7 +48,7 @@ def evaluate_all(
     part: str,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Evaluate keywords on every dataset and masked phrases on papers, news and docstrings, and check the goals.
+    """Evaluate keywords on every dataset, masked phrases and queries on papers, news and docstrings; check the goals.
 
     Raises BadInput if the data folder lacks a file of a dataset.
     """
@@ -63,8 +77,11 @@ def evaluate_all(
         masked_cases = draw_masked_cases(engine.open_reader(index), cases, seed)
         step = _label_progress(progress, f"masked {name}")
         results["masked"][name] = evaluate_masked(comparer, index, masked_cases, runs, seed=seed, progress=step)
+    results["queries"] = dict(evaluate_query_datasets(comparer, data, part, seed, progress))
     results["goals"] = check_goals(KEYWORD_GOALS, results["keywords"]["openreview"], BASELINES)
     results["goals"] += check_goals(MASKED_GOALS, results["masked"]["openreview"], BASELINES)
+    for name, evaluation in results["queries"].items():
+        results["goals"] += check_query_goals(name, evaluation)
     return results
 
 
@@ -79,12 +96,25 @@ def _ensure_masked_indexes(engine: Engine, data: Path, progress: Progress) -> It
     yield "openreview", _ensure_dataset_index(engine, data, DATASETS[0], progress)
     if (data / "news.jsonl.gz").exists():
         yield "news", ensure_index(engine, [], [data / "news.jsonl.gz"], progress=progress)
-    name = "evaluate-docstrings"
-    try:
-        engine.open_reader(name)
-    except UnknownIndex:
-        build_index(read_docstrings(), engine, name, progress=progress)
-    yield "docstrings", name
+    yield "docstrings", ensure_docstring_index(engine, progress)
+
+
+def evaluate_query_datasets(
+    comparer: Comparer, data: Path, part: str, seed: int, progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and figures of every corpus to query whose file is there."""
+    half = "choose" if part == "tune" else part  # judged queries have two halves: none is there to fit weights on
+    for dataset in QUERY_DATASETS.values():
+        if dataset.file is None or (data / dataset.file).exists():
+            index = ensure_query_index(comparer.engine, dataset, data, progress)
+            path = dataset.find_judged_file()
+            judged = read_judged_hits(path, half) if path else []
+            step = _prefix_progress(progress, dataset.name)
+            yield dataset.name, evaluate_queries(comparer, index, QuerySample(seed=seed), judged=judged, progress=step)
+
+
+def _prefix_progress(progress: Progress, name: str) -> Progress:
+    return lambda stage, done, total: progress(f"{name} {stage}", done, total)
 
 
 def _label_progress(progress: Progress, name: str) -> CaseProgress:

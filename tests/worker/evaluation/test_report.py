@@ -7,9 +7,18 @@ import pytest
 from tests.support.comparisons import INDEX
 from worker.comparer import Comparer
 from worker.evaluation.author_keywords import MethodRun, evaluate_keywords
-from worker.evaluation.goals import KEYWORD_GOALS, MASKED_GOALS, check_goals, compare_with_baselines
+from worker.evaluation.goals import (
+    KEYWORD_GOALS,
+    MASKED_GOALS,
+    QUERY_GOALS,
+    check_goals,
+    check_query_goals,
+    compare_with_baselines,
+)
 from worker.evaluation.gold import GoldPair
+from worker.evaluation.judged_hits import JUDGED_FIGURES, JudgedHit
 from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
+from worker.evaluation.query_quality import QuerySample, evaluate_queries
 from worker.evaluation.report import render_report
 
 RUNS = [MethodRun("cda", "default"), MethodRun("cda", "paper"), MethodRun("containment", "default")]
@@ -21,6 +30,9 @@ def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
     keywords = evaluate_keywords(embedded_comparer, INDEX, gold_pairs, RUNS, resamples=5)
     cases = draw_masked_cases(embedded_comparer.engine.open_reader(INDEX), 4, 1)
     masked = evaluate_masked(embedded_comparer, INDEX, cases, RUNS, seed=1)
+    judged = [JudgedHit("honey bee", "name", "a1", 2, ("waggle dance",)), JudgedHit("honey bee", "name", "a2", 0)]
+    sample = QuerySample(title_queries=3, unrelated=2, forms=20)
+    queries = evaluate_queries(embedded_comparer, INDEX, sample, judged=judged)
     return render_report(
         {
             "part": "report",
@@ -29,7 +41,12 @@ def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
             "random": {"papers": evaluate_keywords(embedded_comparer, INDEX, gold_pairs[:3], RUNS, resamples=2)},
             "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
-            "goals": check_goals(KEYWORD_GOALS, keywords, BASELINES) + check_goals(MASKED_GOALS, masked, BASELINES),
+            "queries": {"papers": queries},
+            "goals": [
+                *check_goals(KEYWORD_GOALS, keywords, BASELINES),
+                *check_goals(MASKED_GOALS, masked, BASELINES),
+                *check_query_goals("papers", queries),
+            ],
         }
     )
 
@@ -37,6 +54,16 @@ def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
 def test_every_goal_is_a_row(page: str) -> None:
     for goal in (*KEYWORD_GOALS, *MASKED_GOALS):
         assert f"\n| {goal.measure} |" in page
+    for goal in QUERY_GOALS:
+        assert f"\n| papers: {goal.measure} |" in page
+
+
+def test_every_figure_of_queries_is_a_row_of_its_table(page: str) -> None:
+    table = page.partition("## Reasons for queries: papers")[2]
+    for figure in ("hits told", "words told", "forms met", "documents met", "unrelated told"):
+        assert table.count(f"| {figure} |") == 1
+    for figure in JUDGED_FIGURES:
+        assert table.count(f"| {figure.replace('_', ' ')} |") == 2  # of all queries, and of the one kind
 
 
 def test_every_method_is_a_row_of_every_table(page: str) -> None:

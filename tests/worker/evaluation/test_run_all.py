@@ -1,14 +1,22 @@
-"""Rows of an evaluation, planned from the options of the command."""
+"""Rows of an evaluation, planned from the options of the command, and the corpora to query that are there."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from indexer.cli.main import run
+from indexer.engines import open_engine
 from indexer.errors import BadParameter
+from indexer.progress import no_progress
+from tests.support.corpora.small_corpus import generate_documents, write_jsonl
+from worker.comparer import Comparer
+from worker.evaluation.datasets import QUERY_DATASETS, QueryDataset, is_in_sample
+from worker.evaluation.judged_hits import choose_half
 from worker.evaluation.method_commands import plan_runs
+from worker.evaluation.run_all import evaluate_query_datasets
 
 
 def test_a_parameter_is_varied_in_every_row_of_cda() -> None:
@@ -36,3 +44,22 @@ def test_varying_a_parameter_of_no_measured_method_is_refused(
     assert run(["evaluate", *arguments]) == 2
     (message,) = capsys.readouterr().err.splitlines()
     assert "--method cda" in message
+
+
+def test_queries_are_evaluated_on_the_corpora_whose_files_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(QUERY_DATASETS, "news", QueryDataset("news", "news.jsonl", one_in=3))
+    monkeypatch.delitem(QUERY_DATASETS, "python")  # it needs no file
+    write_jsonl(tmp_path / "news.jsonl", generate_documents(90))
+    hit = next(document.id for document in generate_documents(90) if is_in_sample(document.id, 3))
+    queries = ["honey bee", "sail boat", "rye flour", "oven stone", "rope knot"]
+    rows = [{"query": query, "hit": hit, "relevance": 1, "reasons": []} for query in queries]
+    (tmp_path / "judged.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    monkeypatch.setattr(QueryDataset, "find_judged_file", lambda dataset: tmp_path / "judged.jsonl")
+    with open_engine(str(tmp_path / "engine")) as engine:
+        for part, half in (("tune", "choose"), ("report", "report")):
+            evaluations = dict(evaluate_query_datasets(Comparer(engine), tmp_path, part, 1, no_progress))
+            assert list(evaluations) == ["news"]
+            expected = [query for query in queries if choose_half(query) == half]
+            assert evaluations["news"]["judged"]["queries"] == len(expected) > 0

@@ -1,0 +1,114 @@
+"""Answers to queries as a results page gets them, and the words that each answer tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from indexer.documents import PAIR_SEPARATOR, Document
+from indexer.engines.search_types import Hit, Selection
+from indexer.text.stopwords import ENGLISH_STOPWORDS, mark_stopwords
+from indexer.text.tokenizer import split_words_and_separators
+from worker.comparer import Comparer
+from worker.explain.side import Side
+from worker.index_catalog import get_analyzer_cache
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEntry:
+    """One reason that a reader is told: a matched word, or an entry of ``common``."""
+
+    text: str
+    words: frozenset[str]
+    """Its words, folded to lower case, and their lemmas."""
+    score: float
+    """1 for a matched word, which is a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitAnswer:
+    """What the answer for one hit of a query tells; lists that the answer does not have are empty."""
+
+    query: str
+    hit: str
+    matched: Sequence[dict[str, Any]]
+    common: Sequence[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a reader of the results page sees."""
+        names = ("display", "kind", "score", "noise")
+        return {
+            "query": self.query,
+            "hit": self.hit,
+            "matched": [match["word"] for match in self.matched],
+            "common": [{name: entry[name] for name in names if name in entry} for entry in self.common],
+        }
+
+
+class QueryRunner:
+    """Searches one index and explains its documents against queries, with the words of the index's language."""
+
+    def __init__(self, comparer: Comparer, index: str) -> None:
+        self.index = index
+        self.reader = comparer.engine.open_reader(index)
+        self._comparer = comparer
+        self._analyzer = get_analyzer_cache(comparer.engine).get(self.reader)
+
+    def lemmatize_all(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the lemmas of each text, by the analysis that documents and queries go through."""
+        documents = (Document(id="", text=text) for text in texts)
+        return [analysed.tokens.split() for analysed in self._analyzer.analyse_all(documents)]
+
+    def search(self, query: str, size: int) -> Sequence[Hit]:
+        """Return the first hits of the engine's own search for any word of the query."""
+        (lemmas,) = self.lemmatize_all([query])
+        return self.reader.search(Selection(words=tuple(lemmas)), size=size).hits if lemmas else ()
+
+    def explain(self, query: str, ids: Sequence[str]) -> list[HitAnswer]:
+        """Explain documents against the query together, as the service explains the hits of a page."""
+        asked = Side.from_json({"query": query})
+        specs = [self._comparer.make_spec(self.index, Side.from_id(id), asked) for id in ids]
+        answers = [comparison.to_dict() for comparison in self._comparer.explain(specs)]
+        return [
+            HitAnswer(query, id, answer.get("matched") or (), answer["common"])
+            for id, answer in zip(ids, answers, strict=True)
+        ]
+
+    def list_told_entries(self, answer: HitAnswer) -> list[ToldEntry]:
+        """Return the matched words of an answer, then the entries of ``common``.
+
+        Phrases merged into an entry (``also``) are not shown on a results page, and do not count.
+        """
+        told = [([match["word"], match.get("as") or match["word"]], 1.0) for match in answer.matched]
+        told += [
+            ([entry["display"], entry["phrase"].replace(PAIR_SEPARATOR, " ")], entry["score"])
+            for entry in answer.common
+        ]
+        return [
+            ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts)), float(score)) for texts, score in told
+        ]
+
+    def _list_words_and_lemmas(self, texts: Sequence[str]) -> Iterator[str]:
+        for text, lemmas in zip(texts, self.lemmatize_all(texts), strict=True):
+            yield from fold_words(text)
+            yield from lemmas
+
+    def select_content_words(self, words: Sequence[str]) -> list[str]:
+        """Return the folded words without function words, unless there are no others."""
+        return [word for word in words if word not in self._function_words] or list(words)
+
+    @cached_property
+    def _function_words(self) -> frozenset[str]:
+        model = self.reader.model
+        language = model.settings.get("language", "en")
+        words = list(model.words)
+        is_function_word = mark_stopwords(words, model.word_document_frequency, model.document_count, language)
+        listed = ENGLISH_STOPWORDS if language == "en" else frozenset()
+        return listed.union(word for word, is_listed in zip(words, is_function_word.tolist(), strict=True) if is_listed)
+
+
+def fold_words(text: str) -> list[str]:
+    """Return the words of a text without the difference of upper and lower case."""
+    return [word.casefold() for word in split_words_and_separators(text)[0]]
