@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
@@ -18,6 +18,7 @@ from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
 from worker.explain.pair_features import build_pair_problem
 from worker.explain.phrase_holders import find_own_text_holders
+from worker.explain.query_match import QueryMatch, match_pairs
 from worker.explain.resolved_side import fill_topic_vectors
 from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
@@ -119,13 +120,13 @@ class Comparer:
                 "comparisons explained together differ in index, access rights or graph",
                 fix="compare them one at a time",
             )
-        pairs, neighbourhood, holders = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
-        builder = AnswerBuilder(pairs[0].a.reader.model)
-        for spec, pair in zip(specs, pairs, strict=True):
+        page = self._run_in_one_epoch(specs, lambda reader: self._prepare_page(reader, specs))
+        builder = AnswerBuilder(page.pairs[0].a.reader.model)
+        for spec, pair, match in zip(specs, page.pairs, page.matches, strict=True):
             with gc_paused():
                 is_single_pair = len(specs) == 1
-                (answer,) = _answer_pair([spec], pair, neighbourhood, builder, _StepTimer(), is_single_pair)
-            yield replace(answer, holders=holders)
+                (answer,) = _answer_pair([spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair)
+            yield replace(answer, holders=page.holders)
 
     def close(self) -> None:
         """Close the engine."""
@@ -136,6 +137,7 @@ class Comparer:
     ) -> list[Comparison]:
         timer, spec = _StepTimer(), specs[0]
         (pair,) = self._resolve_pairs(reader, [spec])
+        (match,) = self._match_queries(reader, [pair], spec.groups)
         timer.record_step("fetch")
         progress(0.3, "both sides fetched")
         neighbourhood = None
@@ -143,17 +145,23 @@ class Comparer:
             neighbourhood = fetch_neighbourhood(reader, [pair], size=spec.neighbours, groups=spec.groups)
         holders = find_own_text_holders([pair], neighbourhood, spec.groups)
         progress(0.8, "neighbourhood fetched")
-        answers = _answer_pair(specs, pair, neighbourhood, AnswerBuilder(reader.model), timer, is_single_pair=True)
+        builder = AnswerBuilder(reader.model)
+        answers = _answer_pair(specs, pair, match, neighbourhood, builder, timer, is_single_pair=True)
         return [replace(answer, holders=holders) for answer in answers]
 
-    def _prepare_page(
-        self, reader: Reader, specs: Sequence[ComparisonSpec]
-    ) -> tuple[list[SidePair], Neighbourhood, frozenset[str]]:
+    def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> _PreparedPage:
         pairs = self._resolve_pairs(reader, specs)
+        matches = self._match_queries(reader, pairs, specs[0].groups)
         fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
         size = max(spec.neighbours for spec in specs)
         neighbourhood = fetch_neighbourhood(reader, pairs, size=size, groups=specs[0].groups)
-        return pairs, neighbourhood, find_own_text_holders(pairs, neighbourhood, specs[0].groups)
+        holders = find_own_text_holders(pairs, neighbourhood, specs[0].groups)
+        return _PreparedPage(pairs, matches, neighbourhood, holders)
+
+    def _match_queries(self, reader: Reader, pairs: Sequence[SidePair], groups: Groups) -> list[QueryMatch | None]:
+        if all("query" not in (pair.a.kind, pair.b.kind) for pair in pairs):
+            return [None] * len(pairs)
+        return match_pairs(pairs, self._analyzers.get(reader), self.engine.attached_source(reader.info), groups)
 
     def _resolve_pairs(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> list[SidePair]:
         sides = [side for spec in specs for side in (spec.a, spec.b)]
@@ -187,6 +195,16 @@ class Comparer:
         return reader
 
 
+class _PreparedPage(NamedTuple):
+    """All that the comparisons of a page read from the engine."""
+
+    pairs: list[SidePair]
+    matches: list[QueryMatch | None]
+    """Of each pair."""
+    neighbourhood: Neighbourhood
+    holders: frozenset[str]
+
+
 def _can_share_neighbourhood(spec: ComparisonSpec, other: ComparisonSpec) -> bool:
     """Return whether two specs can share one fetch and one neighbourhood."""
     return not spec.is_full_graph and (spec.index, spec.groups) == (other.index, other.groups)
@@ -195,6 +213,7 @@ def _can_share_neighbourhood(spec: ComparisonSpec, other: ComparisonSpec) -> boo
 def _answer_pair(
     specs: Sequence[ComparisonSpec],
     pair: SidePair,
+    match: QueryMatch | None,
     neighbourhood: Neighbourhood | None,
     builder: AnswerBuilder,
     timer: _StepTimer,
@@ -205,7 +224,7 @@ def _answer_pair(
     timer.record_step("neighbourhood")
     problem, result = _run_method(specs[0], pair, graph)
     timer.record_step("solve")
-    answers = [builder.build_answer(spec, SolvedPair(pair, graph, problem, result)) for spec in specs]
+    answers = [builder.build_answer(spec, SolvedPair(pair, graph, problem, result), match) for spec in specs]
     timer.record_step("evidence")
     for answer in answers:
         answer.stats.ms.update(timer.ms)

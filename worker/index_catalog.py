@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
-from indexer.documents import AnalysedDocument, Document
+from indexer.documents import AnalysedDocument
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import EpochChanged
-from indexer.text.tokenizer import locate_tokens
+from worker.explain.query_match import QueryMatcher
 from worker.explain.side import split_search_words_and_filters
 
 if TYPE_CHECKING:
@@ -79,26 +79,18 @@ class IndexCatalog:
             self._sources[index] = (time.monotonic() + _SOURCE_TTL_SECONDS, source)
         return source
 
-    def lemmatise(self, index: str, words: str) -> tuple[str, ...]:
-        """Return the lemmas of some words, as the index's documents have them."""
-        if not words.strip():
-            return ()
-        return tuple(lemma for lemma, _ in self.pair_lemmas_with_words(index, words))
-
-    def pair_lemmas_with_words(self, index: str, words: str) -> tuple[tuple[str, str], ...]:
-        """Return each word as a pair of its lemma and its spelling."""
-        text = Document(id="", text=words)
-        lemmas = self.get_analyzer(index).analyse(text).tokens.split()
-        spellings = (words[start:end] for _, start, end in locate_tokens(text))
-        return tuple(zip(lemmas, spellings, strict=True))
-
     def get_analyzer(self, index: str) -> Analyzer:
         return self._analyzers.get(self.engine.open_reader(index))
+
+    def make_query_matcher(self, index: str, query: str) -> QueryMatcher:
+        """Return the matcher of a query, which looks into the source of an attached index."""
+        return QueryMatcher(query, self.get_analyzer(index), self.find_attached_source(index))
 
     def search_document_versions(self, index: str, search_text: str, groups: Groups = None) -> dict[str, str]:
         """Return the content versions of the documents that a ``search`` side selects, by id; one request."""
         words, filters = split_search_words_and_filters(search_text)
-        selection = replace(filters, words=self.lemmatise(index, words))
+        lemmas = tuple(word.lemma for word in self.get_analyzer(index).split_query(words)) if words else None
+        selection = replace(filters, words=lemmas)
         result = self.run_on_reader(index, lambda reader: reader.search(selection, size=self._max_set, groups=groups))
         return {hit.id: hit.document.version for hit in result.hits}
 

@@ -15,6 +15,7 @@ from indexer.analysis.salient_phrases import analyse_batch, analyse_segmented_ba
 from indexer.documents import AnalysedDocument, Document
 from indexer.mining.mined_batches import BatchPart, MinedBatches
 from indexer.model.phrase_model import PhraseModel
+from indexer.model.query_words import QueryWord, split_query
 from indexer.progress import Progress, no_progress
 from indexer.runtime.document_spool import DocumentSpool, split_into_parts_and_reader
 from indexer.runtime.process_pool import map_in_order
@@ -37,6 +38,10 @@ class Analyzer:
     def analyse(self, document: Document, allowed: Collection[str] | None = None) -> AnalysedDocument:
         """Analyse one document; ``allowed``: analyse it as if the model had only these phrases."""
         return analyse_batch(self._compiled, self._options, [document], allowed)[0]
+
+    def split_query(self, text: str) -> list[QueryWord]:
+        """Return the words of a query, without function words unless it has nothing else."""
+        return split_query(text, self.model, self._compiled.lemmatizer)
 
     def find_phrases(self, documents: Sequence[Document]) -> list[str]:
         """Return every phrase of the model that ``analyse`` may find in the documents, nested ones and pairs too."""

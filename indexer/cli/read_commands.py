@@ -57,8 +57,8 @@ def _make_selection(
     reader: Reader, words: str, facets: tuple[str, ...], date_from: str | None, date_to: str | None
 ) -> Selection:
     from indexer.engines.search_types import Selection
+    from indexer.model.query_words import split_query
     from indexer.text.lemmatizer import Lemmatizer
-    from indexer.text.tokenizer import lemmatize_text
 
     chosen: dict[str, list[str]] = {}
     for facet in facets:
@@ -66,10 +66,8 @@ def _make_selection(
         if not equals or not name:
             raise click.UsageError(f"cannot read --facet {facet!r}: write NAME=VALUE")
         chosen.setdefault(name, []).append(value)
-    lemmatizer = Lemmatizer(reader.model.settings.get("language", "en"))
-    return Selection(
-        tuple(lemmatize_text(words, lemmatizer).split()), chosen, _parse_day(date_from), _parse_day(date_to)
-    )
+    query = split_query(words, reader.model, Lemmatizer(reader.model.settings.get("language", "en")))
+    return Selection(tuple(word.lemma for word in query), chosen, _parse_day(date_from), _parse_day(date_to))
 
 
 def _parse_day(text: str | None) -> str | None:

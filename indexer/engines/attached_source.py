@@ -15,7 +15,10 @@ from indexer.documents import Document
 from indexer.engines.attachment import Attachment
 from indexer.engines.field_guard import FieldGuard
 from indexer.records import BadRecord, FieldMap, make_document
+from indexer.text.tokenizer import Span
 
+WordPlaces = Mapping[str, Span | None]
+"""Word -> its first place in a document, None where it is not known; words that the document lacks are left out."""
 _ANY_SIZE = 2**31
 _FACET_TYPES = frozenset({"keyword", "constant_keyword", "boolean"})
 """Types of the fields that can serve as facets."""
@@ -91,6 +94,17 @@ class AttachedSource(ABC):
 
         ``access``: None for a caller who may read everything. Raises Forbidden if access cannot be checked inside a
         search, BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
+        """
+
+    @abstractmethod
+    def find_words(
+        self, words: Sequence[str], documents: Sequence[Document], access: SourceAccess | None
+    ) -> Mapping[str, WordPlaces]:
+        """Return where documents contain words as the source's analyzers see it, by id, in one request.
+
+        The first place counts, title before text. Documents are left out that the source has with another title or
+        text, that ``access`` does not cover, or that have text where the source cannot be searched. Raises like
+        ``search``.
         """
 
     def parse_hit(self, hit: Mapping[str, Any]) -> Document | None:

@@ -172,7 +172,7 @@ class Reader(ABC):
             If the engine cannot page as far as ``offset + size``, or a histogram has too many buckets.
         """
         query = selection.query
-        score = None if selection.words else 0.0 if query is None else find_constant_score(query)
+        score = None if selection.words is not None else 0.0 if query is None else find_constant_score(query)
         order = add_id_tiebreak(tuple(sort)) if sort else BY_SCORE if score is None else BY_ID
         score = None if sort else score
         return self.search_page(SearchRequest(selection, size, offset, facets, groups, order, histograms, score))

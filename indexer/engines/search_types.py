@@ -49,8 +49,8 @@ class IndexInfo:
 class Selection:
     """Documents that match all of: any of the words, the facet values, the date range and the query."""
 
-    words: tuple[str, ...] = ()
-    """Lemmas, matched against the tokens and ranked by BM25; one of them must match."""
+    words: tuple[str, ...] | None = None
+    """Lemmas, matched against the tokens and ranked by BM25; one of them must match. None: any document."""
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Facet -> values, one of which the document must have."""
     date_from: str | None = None

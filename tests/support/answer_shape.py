@@ -12,7 +12,16 @@ from indexer.documents import Document
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import lemmatize_text
 from tests.support.comparisons import LISTS
-from webapi.schemas.responses import Bridge, ComparisonReply, Evidence, NoEvidence, OnSide, PhraseReply, SideReply
+from webapi.schemas.responses import (
+    Bridge,
+    ComparisonReply,
+    Evidence,
+    MatchedWordReply,
+    NoEvidence,
+    OnSide,
+    PhraseReply,
+    SideReply,
+)
 from worker.answer.comparison import Comparison
 
 LEMMATIZER = Lemmatizer("en")
@@ -29,7 +38,9 @@ def check_answer(
     """
     answer = comparison.to_dict()
     reply = ComparisonReply.model_validate(answer, strict=True)
-    assert reply.model_dump(exclude_unset=True) == answer
+    assert reply.model_dump(exclude_unset=True, by_alias=True) == answer
+    has_query = (reply.a.kind == "query") != (reply.b.kind == "query")
+    optional_parts += ("matched", "lacks") if has_query else ()
     fields = ComparisonReply.model_fields.items()
     assert list(answer) == [name for name, field in fields if field.is_required() or name in optional_parts]
     json.dumps(answer, allow_nan=False)
@@ -47,10 +58,20 @@ def check_answer(
     phrases = [phrase for entry in entries for phrase in (entry.phrase, *(entry.also or ()))]
     assert len(phrases) == len(set(phrases)), "a phrase is in one place only"
     _check_stats(answer["stats"])
-    assert (reply.no_evidence is not None) == (not entries)
+    assert (reply.no_evidence is not None) == (not entries and not reply.matched)
+    for word in reply.matched or ():
+        _check_matched_word(word, reply.a if reply.b.kind == "query" else reply.b, documents)
     if reply.no_evidence:
         _check_field_order(answer["no_evidence"], NoEvidence)
         assert reply.no_evidence.code and reply.no_evidence.detail
+
+
+def _check_matched_word(word: MatchedWordReply, side: SideReply, documents: Mapping[str, Document]) -> None:
+    assert (word.id is not None) == (side.kind == "set")
+    if side.ids:
+        text = getattr(documents[word.id or side.ids[0]], word.field)
+        assert text[word.start : word.end] == word.written
+    assert lemmatize_text(word.written, LEMMATIZER) == lemmatize_text(word.word, LEMMATIZER)
 
 
 def _check_field_order(part: Mapping[str, Any], model: type[BaseModel]) -> None:

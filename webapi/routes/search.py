@@ -44,7 +44,7 @@ def search_index(index: str) -> Response:
     source = catalog.find_attached_source(index)
     if source is not None:
         return _make_timed_response(search_source(index, source, _read_body(), caller, context, wait), started)
-    plan = build_search_plan(_read_body(), lambda words: catalog.pair_lemmas_with_words(index, words))
+    plan = build_search_plan(_read_body(), catalog.get_analyzer(index).split_query)
     if plan.with_why:
         require_scope(caller, "compare")
         check_page_size(plan.size, context.settings)
@@ -65,7 +65,10 @@ def search_index(index: str) -> Response:
     )
     whys: Sequence[Mapping[str, Any]] = ()
     if plan.with_why and result.hits:
-        whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
+        matcher = catalog.make_query_matcher(index, plan.words.text)
+        matches = matcher.match_documents([hit.document for hit in result.hits], caller.groups)
+        reasons = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
+        whys = [why | match.to_dict() for why, match in zip(reasons, matches, strict=True)]
     return _make_timed_response(build_search_response(index, plan, result, whys), started)
 
 

@@ -3,7 +3,7 @@ answers against them."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -64,6 +64,25 @@ class PhraseReply(ReplyModel):
     rest: float | None = None
 
 
+class MatchedWordReply(ReplyModel):
+    word: str = Field(description="The word as the query writes it")
+    written: str = Field(alias="as", description="The word as the document writes it there")
+    id: str | None = Field(default=None, description="The document, if the other side is a set")
+    field: Literal["title", "text"]
+    start: int
+    end: int
+
+
+MatchedWords = Annotated[
+    list[MatchedWordReply],
+    Field(
+        description="Words of the query that the document contains, in the order of the query, each at its first "
+        "place, title before text; function words only if the query has nothing else"
+    ),
+]
+LackedWords = Annotated[list[str], Field(description="Words of the query that the document does not contain")]
+
+
 class StatsReply(ReplyModel):
     phrases: int = Field(description="Phrases in the neighbourhood of the two sides")
     documents: int = Field(description="Documents in the neighbourhood")
@@ -98,6 +117,8 @@ class ComparisonReply(ReplyModel):
     a: SideReply
     b: SideReply
     summary: str
+    matched: MatchedWords | None = None
+    lacks: LackedWords | None = None
     common: list[PhraseReply]
     distinct_a: list[PhraseReply]
     distinct_b: list[PhraseReply]
@@ -226,7 +247,8 @@ class WhyReply(ReplyModel):
     distinct: list[BriefPhrase] | None = Field(
         default=None, description="Phrases that set the hit apart from the rest of the page"
     )
-    matched: list[str] = Field(description="Query clauses that matched; a match clause with the words that matched")
+    matched: MatchedWords
+    lacks: LackedWords
     href: Hrefs | None = None
 
 

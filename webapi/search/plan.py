@@ -3,12 +3,13 @@ silently ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import MatchAll, Query, SortKey
 from indexer.errors import BadParameter
+from indexer.model.query_words import QueryWord
 from webapi.search.body import (
     DateHistogramAggregation,
     Highlight,
@@ -17,7 +18,7 @@ from webapi.search.body import (
     parse_search_body,
 )
 from webapi.search.hit_reasons import QueryWords
-from webapi.search.query_parser import LemmaPairs, QueryClause, QueryParser
+from webapi.search.query_parser import QueryClause, QueryParser
 
 _SORT_FIELDS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
 
@@ -37,7 +38,7 @@ class SearchPlan:
 
     query: Query
     words: QueryWords
-    clauses: tuple[QueryClause, ...]
+    named_clauses: tuple[QueryClause, ...]
     offset: int
     size: int
     sort: tuple[SortKey, ...]
@@ -55,13 +56,13 @@ class SearchPlan:
         return not self.sort or any(key.field == "score" for key in self.sort)
 
 
-def build_search_plan(body: object, pair_lemmas: Callable[[str], LemmaPairs]) -> SearchPlan:
+def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryWord]]) -> SearchPlan:
     """Build the plan of a search body; raise BadParameter that names what is not allowed and where.
 
-    ``pair_lemmas`` splits a text into pairs of a lemma and the word as written.
+    ``split_query`` returns the words of a text that are searched for.
     """
     parsed = parse_search_body(body)
-    parser = QueryParser(pair_lemmas)
+    parser = QueryParser(split_query)
     query = MatchAll() if parsed.query is None else parser.parse(parsed.query, "query")
     for name in parsed.highlight.fields if parsed.highlight else ():
         if name not in ("title", "text"):
@@ -69,7 +70,7 @@ def build_search_plan(body: object, pair_lemmas: Callable[[str], LemmaPairs]) ->
     return SearchPlan(
         query=query,
         words=QueryWords(" ".join(parser.words), tuple(parser.lemmas)),
-        clauses=tuple(parser.clauses),
+        named_clauses=tuple(parser.named_clauses),
         offset=parsed.offset,
         size=parsed.size,
         sort=_build_sort_keys(parsed.sort),

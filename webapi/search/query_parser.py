@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from indexer.dates import range_query_to_millis
-from indexer.documents import AnalysedDocument
-from indexer.engines.query_tree import Bool, DateRange, FacetTerms, Match, MatchAll, Query, matches_document
+from indexer.engines.query_tree import Bool, DateRange, FacetTerms, Match, MatchAll, Query
 from indexer.errors import BadParameter
+from indexer.model.query_words import QueryWord
 from webapi.search.body import (
     parse_facet_field,
     reject_unknown_names,
@@ -22,9 +22,6 @@ from webapi.search.body import (
     require_single_entry,
     wrap_in_list,
 )
-
-LemmaPairs = Sequence[tuple[str, str]]
-"""Each word of a query as a pair: its lemma and the word as written."""
 
 TEXT_FIELDS = frozenset({"title", "text", "_all", "*"})
 NON_FACET_FIELDS = TEXT_FIELDS | {"date", "id", "_id", "url"}
@@ -37,24 +34,15 @@ MAX_VALUES = 1000
 
 @dataclass(frozen=True, slots=True)
 class QueryClause:
-    """A part of the query that can be reported as matching a hit."""
+    """A part of the query."""
 
-    label: str
     query: Query
     name: str | None = None
-    """The caller's ``_name``."""
-    lemma_pairs: LemmaPairs = ()
+    """The caller's ``_name``; a hit lists the names of the clauses that match it."""
+    lemmas: tuple[str, ...] = ()
+    """The lemmas of its words."""
     text: str = ""
     """Its words as written."""
-
-    def describe_match(self, analysed: AnalysedDocument) -> str | None:
-        """Return how it matched the document (a ``match`` with its words that did), or None if it did not."""
-        if not matches_document(self.query, analysed):
-            return None
-        if self.name is not None or not self.lemma_pairs:
-            return self.name or self.label
-        tokens = set(analysed.tokens.split())
-        return f"{self.label}: {' '.join(word for lemma, word in self.lemma_pairs if lemma in tokens)}"
 
 
 @dataclass(slots=True)
@@ -84,10 +72,10 @@ class QueryBudget:
 
 @dataclass(slots=True)
 class QueryParser:
-    """Parses one query and collects its clauses and words."""
+    """Parses one query and collects its named clauses and its words."""
 
-    pair_lemmas: Callable[[str], LemmaPairs]
-    clauses: list[QueryClause] = field(default_factory=list)
+    split_query: Callable[[str], Sequence[QueryWord]]
+    named_clauses: list[QueryClause] = field(default_factory=list)
     """Those that may match, in the order of the query."""
     words: list[str] = field(default_factory=list)
     """Texts of the positive matches, as written."""
@@ -106,11 +94,15 @@ class QueryParser:
         leaf_parsers = {"match": self._parse_match, "multi_match": self._parse_match, "range": self._parse_range}
         clause = leaf_parsers.get(kind, self._parse_terms)(kind, content, path)
         if is_positive:
-            self.clauses.append(clause)
-            if clause.lemma_pairs:
-                self.lemmas += [lemma for lemma, _ in clause.lemma_pairs]
+            self._collect_name(clause)
+            if clause.lemmas:
+                self.lemmas += clause.lemmas
                 self.words.append(clause.text)
         return clause.query
+
+    def _collect_name(self, clause: QueryClause) -> None:
+        if clause.name is not None:
+            self.named_clauses.append(clause)
 
     def _parse_match(self, kind: str, content: object, path: str) -> QueryClause:
         if kind == "match":
@@ -130,10 +122,10 @@ class QueryParser:
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
             raise BadParameter(f"{path} needs words to search for")
-        pairs = self.pair_lemmas(text)
-        self._budget.count_values(len(pairs))
-        query = Match(tuple(lemma for lemma, _ in pairs), require_all=operator.lower() == "and")
-        return QueryClause(kind, query, _read_name(options, path), pairs, text)
+        lemmas = tuple(word.lemma for word in self.split_query(text))
+        self._budget.count_values(len(lemmas))
+        query = Match(lemmas, require_all=operator.lower() == "and")
+        return QueryClause(query, _read_name(options, path), lemmas, text)
 
     def _parse_terms(self, kind: str, content: object, path: str) -> QueryClause:
         options = dict(require_object(content, path))
@@ -150,7 +142,7 @@ class QueryParser:
         if facet in NON_FACET_FIELDS:
             raise BadParameter(f"{path}.{facet} is not a facet", fix="use match for title and text, range for date")
         self._budget.count_values(len(values))
-        return QueryClause(f"{kind}: {facet}", FacetTerms(facet, tuple(values)), name)
+        return QueryClause(FacetTerms(facet, tuple(values)), name)
 
     def _parse_range(self, kind: str, content: object, path: str) -> QueryClause:
         field_name, limits = require_single_entry(content, path)
@@ -162,7 +154,7 @@ class QueryParser:
         for name, value in bounds.items():
             if not isinstance(value, str):
                 raise BadParameter(f"{path}.date.{name} must be a day such as 2011-03-11")
-        return QueryClause("range: date", DateRange(*range_query_to_millis(**bounds)), _read_name(limits, path))
+        return QueryClause(DateRange(*range_query_to_millis(**bounds)), _read_name(limits, path))
 
     def _parse_bool(self, content: object, path: str, is_positive: bool, depth: int) -> Query:
         parts = require_object(content, path)
@@ -178,9 +170,8 @@ class QueryParser:
         if not any(queries.values()):
             return MatchAll()
         query = Bool(**queries, minimum_should_match=minimum)
-        name = _read_name(parts, path)
-        if name is not None and is_positive:
-            self.clauses.append(QueryClause("bool", query, name))
+        if is_positive:
+            self._collect_name(QueryClause(query, _read_name(parts, path)))
         return query
 
     def _parse_occurrence(

@@ -9,6 +9,7 @@ from typing import Any
 from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
 from indexer.engines.date_histogram import format_timestamp
+from indexer.engines.query_tree import matches_document
 from indexer.engines.search_types import Hit, SearchResult
 from indexer.errors import TooLarge
 from webapi.search.body import TermsAggregation
@@ -28,16 +29,11 @@ def build_search_response(
     """
     hits = []
     for hit, why in zip_longest(result.hits, whys):
-        matches = [
-            (clause.name, match)
-            for clause in plan.clauses
-            if (match := clause.describe_match(hit.document)) is not None
-        ]
         out = _build_hit(index, plan, hit)
-        if names := [name for name, _ in matches if name]:
+        if names := [clause.name for clause in plan.named_clauses if matches_document(clause.query, hit.document)]:
             out["matched_queries"] = names
         if why is not None:
-            out["why"] = {**why, "matched": [match for _, match in matches]}
+            out["why"] = why
         hits.append(out)
     body: dict[str, Any] = {
         "took": 0,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from indexer.engines.attached_source import SourceFields
 from indexer.errors import BadParameter, TooLarge
 from webapi.search.body import DateHistogramAggregation, Highlight, TermsAggregation, parse_search_body
-from webapi.search.source_query_parser import ClauseLabel, SourceBody, SourceQueryParser
+from webapi.search.source_query_parser import SourceBody, SourceQueryParser
 
 _MAX_RESULT_WINDOW = 10_000
 """The last hit that Elasticsearch returns by default."""
@@ -20,8 +20,6 @@ class SourcePlan:
     body: SourceBody
     text: str
     """All words that are searched for, as written."""
-    labels: tuple[ClauseLabel, ...]
-    """Clauses by the names they were sent with: "0", "1", ..."""
     source_filter: frozenset[str] | bool
     """Fields to return, or whether to return any."""
     with_why: bool
@@ -46,7 +44,7 @@ def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
         source_body["highlight"] = _build_highlight(parsed.highlight, parser)
     if parsed.aggregations:
         source_body["aggs"] = {name: _build_aggregation(value, parser) for name, value in parsed.aggregations.items()}
-    return SourcePlan(source_body, " ".join(parser.words), tuple(parser.labels), parsed.source_filter, parsed.with_why)
+    return SourcePlan(source_body, " ".join(parser.words), parsed.source_filter, parsed.with_why)
 
 
 def _build_sort(sort: tuple[tuple[str, str], ...], parser: SourceQueryParser) -> list[SourceBody]:

@@ -1,7 +1,6 @@
 """The query of a search in an attached source: checked against an allow-list and passed on in the source's own fields.
 
-The kinds of clauses are those of ``query_parser``, but here Elasticsearch decides what matches. Every leaf is given a
-name, so that each hit says which of them matched it.
+The kinds of clauses are those of ``query_parser``, but here Elasticsearch decides what matches.
 """
 
 from __future__ import annotations
@@ -27,18 +26,9 @@ _MAX_BOOST = 1000.0
 _MAX_VALUE_CHARS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseLabel:
-    """A clause that Elasticsearch can report as matching a hit."""
-
-    description: str
-    name: str | None = None
-    """The caller's ``_name``."""
-
-
 @dataclass(slots=True)
 class SourceQueryParser:
-    """Parses one query and collects its labels and words."""
+    """Parses one query and collects its words."""
 
     fields: Collection[str]
     """Fields that a query may name."""
@@ -46,8 +36,6 @@ class SourceQueryParser:
     """Fields that a ``multi_match`` without fields searches."""
     counted_fields: Collection[str] = ()
     """Fields that can be sorted and aggregated by."""
-    labels: list[ClauseLabel] = field(default_factory=list)
-    """Of the positive clauses; the position is the name that is sent."""
     words: list[str] = field(default_factory=list)
     """Texts of the positive matches, as written."""
     _budget: QueryBudget = field(default_factory=QueryBudget)
@@ -60,13 +48,14 @@ class SourceQueryParser:
         if kind == "match_all":
             reject_unknown_names(require_object(content, path), frozenset(), path)
             return {"match_all": {}}
-        leaf_parsers = {
+        text_parsers = {
             "match": self._parse_match,
             "multi_match": self._parse_multi_match,
-            "term": self._parse_term,
-            "terms": self._parse_terms,
         }
-        return {kind: leaf_parsers.get(kind, self._parse_range)(content, path, is_positive)}
+        if kind in text_parsers:
+            return {kind: text_parsers[kind](content, path, is_positive)}
+        filter_parsers = {"term": self._parse_term, "terms": self._parse_terms, "range": self._parse_range}
+        return {kind: filter_parsers[kind](content, path)}
 
     def check_field(self, name: object, path: str) -> str:
         """Return the name if the source has such a field; raise BadParameter that lists some otherwise."""
@@ -92,14 +81,14 @@ class SourceQueryParser:
     def _parse_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
         name, value = require_single_entry(content, path)
         options = {"query": value} if isinstance(value, str) else dict(require_object(value, f"{path}.{name[:80]}"))
-        return {self.check_field(name, path): self._parse_text_options(options, "match", path, is_positive)}
+        return {self.check_field(name, path): self._parse_text_options(options, path, is_positive)}
 
     def _parse_multi_match(self, content: object, path: str, is_positive: bool) -> SourceBody:
         options = dict(require_object(content, path))
         names = wrap_in_list(options.pop("fields", list(self.default_fields)))
         if not names:  # Elasticsearch would search all fields
             raise BadParameter(f"{path} needs fields to search in")
-        return self._parse_text_options(options, "multi_match", path, is_positive) | {
+        return self._parse_text_options(options, path, is_positive) | {
             "fields": [self._check_boosted_field(name, path) for name in names]
         }
 
@@ -115,7 +104,7 @@ class SourceQueryParser:
                 raise BadParameter(f"{path}.fields: {boost[:20]!r} is not a boost", fix="write title^2")
         return str(value)
 
-    def _parse_text_options(self, options: Mapping[str, Any], kind: str, path: str, is_positive: bool) -> SourceBody:
+    def _parse_text_options(self, options: Mapping[str, Any], path: str, is_positive: bool) -> SourceBody:
         reject_unknown_names(options, frozenset({"query", "operator", "_name"}), path)
         operator = options.get("operator", "or")
         if operator not in ("or", "and", "OR", "AND"):
@@ -126,10 +115,9 @@ class SourceQueryParser:
         self._budget.count_values(len(text.split()))
         if is_positive:
             self.words.append(text)
-        label = self._label_clause(options, f"{kind}: {text}", path, is_positive)
-        return {"query": text, "operator": operator} | label
+        return {"query": text, "operator": operator} | _read_name(options, path)
 
-    def _parse_term(self, content: object, path: str, is_positive: bool) -> SourceBody:
+    def _parse_term(self, content: object, path: str) -> SourceBody:
         options = dict(require_object(content, path))
         outer = {"_name": options.pop("_name")} if "_name" in options else {}
         field_name, value = require_single_entry(options, path)
@@ -138,9 +126,9 @@ class SourceQueryParser:
         name = self.check_field(field_name, path)
         self._budget.count_values(1)
         term = {"value": _check_value(inner.get("value"), path)}
-        return {name: term | self._label_clause(outer | inner, f"term: {name}", path, is_positive)}
+        return {name: term | _read_name(outer | inner, path)}
 
-    def _parse_terms(self, content: object, path: str, is_positive: bool) -> SourceBody:
+    def _parse_terms(self, content: object, path: str) -> SourceBody:
         options = dict(require_object(content, path))
         outer = {"_name": options.pop("_name")} if "_name" in options else {}
         field_name, values = require_single_entry(options, path)
@@ -149,15 +137,15 @@ class SourceQueryParser:
             raise BadParameter(f"{path}.{name} must be a list of values")
         self._budget.count_values(len(values))
         terms = {name: [_check_value(value, path) for value in values]}
-        return terms | self._label_clause(outer, f"terms: {name}", path, is_positive)
+        return terms | _read_name(outer, path)
 
-    def _parse_range(self, content: object, path: str, is_positive: bool) -> SourceBody:
+    def _parse_range(self, content: object, path: str) -> SourceBody:
         field_name, limits = require_single_entry(content, path)
         name = self.check_field(field_name, path)
         options = require_object(limits, f"{path}.{name}")
         reject_unknown_names(options, frozenset({"gte", "gt", "lte", "lt", "_name"}), f"{path}.{name}")
         bounds = {bound: _check_value(value, path) for bound, value in options.items() if bound != "_name"}
-        return {name: bounds | self._label_clause(options, f"range: {name}", path, is_positive)}
+        return {name: bounds | _read_name(options, path)}
 
     def _parse_bool(self, content: object, path: str, is_positive: bool, depth: int) -> SourceBody:
         parts = require_object(content, path)
@@ -178,20 +166,15 @@ class SourceQueryParser:
         if "minimum_should_match" in parts:
             minimum = require_integer(parts["minimum_should_match"], f"{path}.minimum_should_match", 0, MAX_CLAUSES)
             query["minimum_should_match"] = minimum
-        return {"bool": query | (self._label_clause(parts, "bool", path, is_positive) if "_name" in parts else {})}
+        return {"bool": query | _read_name(parts, path)}
 
-    def _label_clause(self, options: Mapping[str, Any], description: str, path: str, is_positive: bool) -> SourceBody:
-        """Record the label of a positive clause; return the ``_name`` to send, which is the label's position.
 
-        The caller's own ``_name`` is restored in the response.
-        """
-        name = options.get("_name")
-        if name is not None and not isinstance(name, str):
-            raise BadParameter(f"{path}._name must be text")
-        if not is_positive:
-            return {}
-        self.labels.append(ClauseLabel(description, name))
-        return {"_name": str(len(self.labels) - 1)}
+def _read_name(options: Mapping[str, Any], path: str) -> SourceBody:
+    """Return the caller's ``_name`` of a clause as it is sent; hits list the names of the clauses that match them."""
+    name = options.get("_name")
+    if name is not None and not isinstance(name, str):
+        raise BadParameter(f"{path}._name must be text")
+    return {} if name is None else {"_name": name}
 
 
 def _check_value(value: object, path: str) -> str | int | float | bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from indexer.analysis.analyzer import Analyzer
 from indexer.documents import AnalysedDocument, Document
 from indexer.engines.attached_source import AttachedSource, SourceAccess
 from indexer.engines.field_guard import FieldGuard
@@ -19,10 +20,10 @@ from webapi.auth.gate import require_scope
 from webapi.context import WebContext
 from webapi.search.hit_reasons import QueryWords, check_page_size, explain_hits
 from webapi.search.source_plan import SourcePlan, build_source_plan
-from webapi.search.source_query_parser import ClauseLabel
 from worker.access import Caller
+from worker.explain.query_match import QueryMatch
 
-_HIT_FIELDS = ("_id", "_score", "sort", "highlight")
+_HIT_FIELDS = ("_id", "_score", "sort", "highlight", "matched_queries")
 NOT_INDEXED_DETAIL = "it was added to the source after the last attach; attach the index again to get reasons"
 CHANGED_DETAIL = "it was changed in the source after the last attach; attach the index again to get reasons"
 
@@ -50,6 +51,12 @@ class SourceHit:
         if self.current is None or self.current.compute_version() != self.attached.version:
             return "changed", CHANGED_DETAIL
         return None
+
+    def analyse_current(self, analyzer: Analyzer) -> AnalysedDocument | None:
+        """Return the document as it is in the source now; None if it could not be attached."""
+        if self.attached is not None and self.find_mismatch() is None:
+            return self.attached
+        return None if self.current is None else analyzer.analyse(self.current)
 
 
 def search_source(
@@ -119,15 +126,19 @@ def _explain_hits(
     index: str, plan: SourcePlan, source_hits: Sequence[SourceHit], caller: Caller, context: WebContext, wait: float
 ) -> list[dict[str, Any] | None]:
     """Return for each hit its reasons, or why it has none."""
-    words = QueryWords(plan.text, context.catalog.lemmatise(index, plan.text))
+    analyzer = context.catalog.get_analyzer(index)
+    words = QueryWords(plan.text, tuple(word.lemma for word in analyzer.split_query(plan.text)))
     matching = [hit.attached for hit in source_hits if hit.find_mismatch() is None]
     hits = [Hit(attached.document.id, 0.0, attached) for attached in matching if attached is not None]
     reasons = iter(explain_hits(context.gateway, index, words, hits, caller, wait) if hits else ())
+    documents = [hit.analyse_current(analyzer) for hit in source_hits]
+    matcher = context.catalog.make_query_matcher(index, plan.text)
+    matches = iter(matcher.match_documents([document for document in documents if document is not None], caller.groups))
     whys: list[dict[str, Any] | None] = []
-    for hit in source_hits:
+    for hit, document in zip(source_hits, documents, strict=True):
         mismatch = hit.find_mismatch()
         why = next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]}
-        whys.append(why | {"matched": [label.name or label.description for label in _list_matched_labels(plan, hit)]})
+        whys.append(why | (QueryMatch() if document is None else next(matches)).to_dict())
     return whys
 
 
@@ -139,14 +150,7 @@ def _build_hit(
         record = hit.hit.get("_source") or {}
         record = record if guard is None else guard.strip_record(record)
         out["_source"] = record if plan.source_filter is True else select_fields(record, plan.source_filter)
-    names = [label.name for label in _list_matched_labels(plan, hit) if label.name is not None]
-    if names:
-        out["matched_queries"] = names
     return out if why is None else out | {"why": why}
-
-
-def _list_matched_labels(plan: SourcePlan, hit: SourceHit) -> list[ClauseLabel]:
-    return [plan.labels[int(name)] for name in sorted(hit.hit.get("matched_queries", ()), key=int)]
 
 
 def select_fields(record: Any, paths: frozenset[str], prefix: str = "") -> Any:

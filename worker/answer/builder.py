@@ -17,6 +17,7 @@ from worker.answer.nested_relevance import compute_word_relevance
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
 from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
 from worker.methods.base import MethodResult, PairProblem, RankedList
@@ -44,12 +45,13 @@ class AnswerBuilder:
         self.near_duplicates = NearDuplicates(model)
         self.names_by_side: dict[ResolvedSide, ProperNames] = {}
 
-    def build_answer(self, spec: ComparisonSpec, solved: SolvedPair) -> Comparison:
-        """Return the answer without its timings."""
+    def build_answer(self, spec: ComparisonSpec, solved: SolvedPair, match: QueryMatch | None = None) -> Comparison:
+        """Return the answer without its timings; ``match``: the words of the query, if one side is a query."""
         entries, result = _EntryBuilder(spec, solved, self), solved.result
         common = entries.build_list(result.common, "common")
         distinct_a = entries.build_list(result.distinct_a, "distinct")
         distinct_b = entries.build_list(result.distinct_b, "distinct")
+        matched = match.matched if match else ()
         sides = (solved.pair.a, solved.pair.b)
         info = sides[0].reader.info
         a, b = (side.describe() for side in sides)
@@ -62,12 +64,13 @@ class AnswerBuilder:
             preset=spec.preset,
             a=a,
             b=b,
-            summary=write_summary(a, b, common, distinct_a, distinct_b),
+            summary=write_summary(a, b, common, distinct_a, distinct_b, matched),
+            match=match,
             common=common,
             distinct_a=distinct_a,
             distinct_b=distinct_b,
             stats=_collect_stats(solved),
-            no_evidence=None if common or distinct_a or distinct_b else _explain_empty_answer(solved),
+            no_evidence=None if matched or common or distinct_a or distinct_b else _explain_empty_answer(solved),
             candidates=_list_candidates_by_side(solved) if spec.with_candidates else None,
             graph=build_graph_view(solved.graph, solved.problem, result) if spec.with_graph else None,
         )

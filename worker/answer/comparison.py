@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
 
@@ -167,6 +168,8 @@ class Comparison:
     distinct_b: tuple[Entry, ...]
     stats: Stats
     no_evidence: NoEvidence | None = None
+    match: QueryMatch | None = None
+    """Words of the query that the other side contains and lacks, if one side is a query."""
     candidates: dict[str, tuple[Candidate, ...]] | None = None
     graph: dict[str, Any] | None = None
     holders: frozenset[str] = frozenset()
@@ -182,6 +185,7 @@ class Comparison:
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "summary": self.summary,
+            **(self.match.to_dict() if self.match is not None else {}),
             "common": [entry.to_dict() for entry in self.common],
             "distinct_a": [entry.to_dict() for entry in self.distinct_a],
             "distinct_b": [entry.to_dict() for entry in self.distinct_b],

@@ -26,6 +26,8 @@ def print_columns(answer: Json) -> None:
     if answer["no_evidence"]:
         click.echo(replace_control_characters(answer["no_evidence"]["detail"]))
         return
+    for title, words in _list_query_words(answer):
+        click.echo(f"{title}: {replace_control_characters(', '.join(words))}")
     table = Table(header_style="bold")
     for title, _ in COLUMNS:
         table.add_column(title, overflow="fold")
@@ -48,9 +50,16 @@ def render_markdown(answer: Json) -> str:
     lines = [f"**A** {title_a}  ", f"**B** {title_b}", ""]
     if answer["no_evidence"]:
         return "\n".join([*lines, _escape_markdown(answer["no_evidence"]["detail"])])
+    lines += [f"{title}: {_escape_markdown(', '.join(words))}\n" for title, words in _list_query_words(answer)]
     for title, name in COLUMNS:
         lines += [f"## {title[0].upper()}{title[1:]}", "", *_format_bullets(answer[name]), ""]
     return "\n".join([*lines, _escape_markdown(answer["summary"])])
+
+
+def _list_query_words(answer: Json) -> list[tuple[str, list[str]]]:
+    """Return titles with words of the query: those that the other side contains, and those that it lacks."""
+    matched = [word["word"] for word in answer.get("matched", ())]
+    return [(title, words) for title, words in (("matched", matched), ("lacks", answer.get("lacks"))) if words]
 
 
 def _format_side(side: Json) -> str:

@@ -8,25 +8,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from worker.answer.comparison import Entry
+from worker.explain.query_match import MatchedWord
 from worker.explain.side import SideInfo
 
 _MAX_PHRASES = 3
 
 
 def write_summary(
-    a: SideInfo, b: SideInfo, common: Sequence[Entry], distinct_a: Sequence[Entry], distinct_b: Sequence[Entry]
+    a: SideInfo,
+    b: SideInfo,
+    common: Sequence[Entry],
+    distinct_a: Sequence[Entry],
+    distinct_b: Sequence[Entry],
+    matched: Sequence[MatchedWord] = (),
 ) -> str:
     """Write ``Both are about …; only A is about …; only B is about …`` with the first few phrases of each list.
 
-    Implied phrases are listed as "by context". Without a common phrase the sentence says so first, and names a side
-    without distinct phrases, too.
+    Implied phrases are listed as "by context". Without a common phrase the sentence names the words of the query that
+    both contain; without any, it says so first, and names a side without distinct phrases, too.
     """
-    if not (common or distinct_a or distinct_b):
+    if not (matched or common or distinct_a or distinct_b):
         return "Nothing stands out that they share or that sets them apart."
     name_a, name_b = _name_sides(a, b)
     distinct = ((name_a, distinct_a), (name_b, distinct_b))
-    if common:
-        parts = [_describe_common(common[:_MAX_PHRASES])]
+    if common or matched:
+        words = [word.word for word in matched]
+        parts = [_describe_common(common[:_MAX_PHRASES]) if common else f"both contain {_join_quoted(words)}"]
         parts += [f"only {name} is about {_join_phrases(entries)}" for name, entries in distinct if entries]
         if not (distinct_a or distinct_b):
             parts.append("nothing was found that sets them apart")
@@ -57,5 +64,9 @@ def _describe_common(entries: Sequence[Entry]) -> str:
 
 
 def _join_phrases(entries: Sequence[Entry]) -> str:
-    names = [f"“{entry.display}”" for entry in entries[:_MAX_PHRASES]]
+    return _join_quoted([entry.display for entry in entries])
+
+
+def _join_quoted(texts: Sequence[str]) -> str:
+    names = [f"“{text}”" for text in texts[:_MAX_PHRASES]]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -84,7 +84,7 @@ def _search_documents(
     reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer
 ) -> tuple[AnalysedDocument, ...]:
     words, selection = split_search_words_and_filters(side.words)
-    lemmas = tuple(analyzer.analyse(Document(id=AD_HOC_ID, text=words)).tokens.split()) if words else ()
+    lemmas = tuple(word.lemma for word in analyzer.split_query(words)) if words else None
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)
     if result.total > limits.max_documents:
         raise TooLarge(

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elasticsearch import NotFoundError
 
-from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields
+from indexer.documents import Document
+from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields, WordPlaces
 from indexer.engines.attachment import Attachment
-from indexer.engines.elasticsearch import query_builder
+from indexer.engines.elasticsearch import query_builder, response_parser
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.engines.field_guard import FieldGuard, make_field_guard, make_guard_without_mapping
 from indexer.errors import BadParameter, BadSetting, Unavailable
+from indexer.text.tokenizer import Span
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 _FIELDS_TTL_SECONDS = 5.0
 """Seconds the fields of a source are cached; fields may be added at any time."""
+_TEXT_ROLES = ("title", "text")
 _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 
 
@@ -73,6 +77,32 @@ class ElasticsearchSource(AttachedSource):
         except BadParameter as error:
             raise _explain_refusal(error) from error
 
+    def find_words(
+        self, words: Sequence[str], documents: Sequence[Document], access: SourceAccess | None
+    ) -> dict[str, WordPlaces]:
+        fields = self.get_fields()
+        if access is not None:
+            fields = fields.without_hidden(access.guard)
+        role_by_field = {fields.document_fields[role]: role for role in _TEXT_ROLES if role in fields.document_fields}
+        missing_roles = set(_TEXT_ROLES) - set(role_by_field.values())
+        count_by_id = Counter(one.id for one in documents)  # a name that covers several indices may repeat an id
+        searchable = [one for one in documents if not any(getattr(one, role) for role in missing_roles)]
+        by_id = {one.id: one for one in searchable if count_by_id[one.id] == 1}
+        names, ids = list(role_by_field), list(by_id)
+        places: dict[str, WordPlaces] = {}
+        for start in range(0, len(ids), query_builder.MAX_IDS_PER_WORD_SEARCH):
+            batch = ids[start : start + query_builder.MAX_IDS_PER_WORD_SEARCH]
+            response = self.search(query_builder.build_word_search(words, batch, names), access)
+            marked = response_parser.parse_word_places(response, words, names)
+            for hit in response["hits"]["hits"]:
+                document, current = by_id[hit["_id"]], self.parse_hit(hit)
+                if current is not None and (current.title, current.text) == (document.title, document.text):
+                    places[document.id] = {
+                        word: None if found is None else _locate_mark(document, role_by_field[found[0]], found[1])
+                        for word, found in marked[hit["_index"], hit["_id"]].items()
+                    }
+        return places
+
     def _fetch_fields(self) -> SourceFields:
         connection = self._engine.connection
         try:
@@ -90,6 +120,19 @@ class ElasticsearchSource(AttachedSource):
         sources = {role: self.field_map.get_source_path(role) for role in _DOCUMENT_FIELDS}
         document_fields = {role: source for role, source in sources.items() if source in types}
         return SourceFields(types, frozenset(aggregatable), document_fields)
+
+
+def _locate_mark(document: Document, role: str, marked: str) -> Span | None:
+    """Return the place of the first mark; ``marked``: a value of the source's field, with marks around matches.
+
+    A field of the document may be several such values joined, or one without the spaces around it.
+    """
+    before, _, rest = marked.partition(query_builder.MATCH_START)
+    match = rest.partition(query_builder.MATCH_END)[0]
+    value = marked.replace(query_builder.MATCH_START, "").replace(query_builder.MATCH_END, "")
+    position = getattr(document, role).find(value.strip())
+    start = position + len(before) - (len(value) - len(value.lstrip()))
+    return (role, start, start + len(match)) if position >= 0 else None
 
 
 def _make_missing_error() -> Unavailable:

@@ -17,6 +17,12 @@ MAX_IDS_PER_CLAUSE = 1000
 """Number of ids in one clause; Elasticsearch refuses more than the result window of the source."""
 MAX_FILTERS_PER_AGGREGATION = 1000
 """Number of phrases that one aggregation counts."""
+MAX_IDS_PER_WORD_SEARCH = 100
+"""Documents in which words are looked up at once: Elasticsearch's limit for the hits of an aggregation."""
+MAX_HIGHLIGHTED_CHARACTERS = 1_000_000
+"""Characters of a field that are searched for the place of a word: Elasticsearch's limit for highlighting."""
+MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
+"""Characters around a match: Unicode reserves them for such internal use."""
 ID_FILTER_PATH = "timed_out,_shards.failed,hits.hits.sort"
 """Parts of the response to a search for ids that are read."""
 
@@ -63,7 +69,7 @@ def build_search(request: SearchRequest) -> Body:
     if limits:
         filters.append({"range": {"date": limits}})
     query: Body = {"bool": {"filter": filters, "must": []}}
-    if selection.words:
+    if selection.words is not None:
         query["bool"]["must"].append(build_query(Match(selection.words)))
     if selection.query is not None:
         query["bool"]["must"].append(build_query(selection.query))
@@ -175,6 +181,29 @@ def build_holder_counts(phrases: Sequence[str], groups: Groups) -> Body:
             for start in parts
         },
     }
+
+
+def build_word_search(words: Sequence[str], ids: Sequence[str], fields: Sequence[str]) -> Body:
+    """Build the search for the first place of words in documents of an attached source.
+
+    ``fields``: in the order in which they are looked into. The aggregation ``WORD FIELD``, by position, has the
+    documents with the word in the field and in none before it: the whole field, with the places marked. A highlight of
+    the search itself would mark all words alike. ``_source`` has the fields, to compare them with our copy.
+    """
+    aggregations: Body = {}
+    for i, word in enumerate(words):
+        queries = [{"match": {name: {"query": word, "operator": "and", "lenient": True}}} for name in fields]
+        for j, (name, query) in enumerate(zip(fields, queries, strict=True)):
+            highlight = {
+                "fields": {name: {"highlight_query": query, "number_of_fragments": 0}},
+                "max_analyzed_offset": MAX_HIGHLIGHTED_CHARACTERS,
+                "pre_tags": [MATCH_START],
+                "post_tags": [MATCH_END],
+            }
+            hits = {"top_hits": {"size": len(ids), "_source": False, "highlight": highlight}}
+            first = {"bool": {"filter": [query], "must_not": queries[:j]}}
+            aggregations[f"{i} {j}"] = {"filter": first, "aggs": {"hits": hits}}
+    return {"query": {"ids": {"values": list(ids)}}, "size": len(ids), "_source": list(fields), "aggs": aggregations}
 
 
 def restrict_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:

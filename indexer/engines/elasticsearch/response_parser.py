@@ -38,6 +38,24 @@ def _parse_facet_counts(buckets: Sequence[Mapping[str, Any]], name: str) -> dict
     return {bucket["key"][len(prefix) :]: bucket["doc_count"] for bucket in buckets}
 
 
+def parse_word_places(
+    response: Mapping[str, Any], words: Sequence[str], fields: Sequence[str]
+) -> dict[tuple[str, str], dict[str, tuple[str, str] | None]]:
+    """Return the words of each hit of ``build_word_search``, by concrete index and id.
+
+    A word has its field and the marked content of it, or None if Elasticsearch found it, but not its place.
+    """
+    found: dict[tuple[str, str], dict[str, tuple[str, str] | None]] = {
+        (hit["_index"], hit["_id"]): {} for hit in response["hits"]["hits"]
+    }
+    for i, word in enumerate(words):
+        for j, name in enumerate(fields):
+            for hit in response["aggregations"][f"{i} {j}"]["hits"]["hits"]["hits"]:
+                marked = hit.get("highlight", {}).get(name)
+                found[hit["_index"], hit["_id"]][word] = (name, marked[0]) if marked else None
+    return found
+
+
 def parse_neighbourhood(
     response: Mapping[str, Any], request: NeighbourhoodRequest, phrases: Sequence[str]
 ) -> Neighbourhood:

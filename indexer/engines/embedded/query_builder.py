@@ -18,7 +18,7 @@ _OCCURS = {"must": Occur.Must, "should": Occur.Should, "must_not": Occur.MustNot
 def build_selection_query(schema: Schema, selection: Selection, groups: Groups) -> Query:
     """Build the query of a selection, limited to what ``groups`` may read; only its words and its query score."""
     clauses = [_make_unscored_clause(query) for query in _build_filters(schema, selection, groups)]
-    if selection.words:
+    if selection.words is not None:
         clauses.append((Occur.Must, build_tree_query(schema, Match(selection.words))))
     if selection.query is not None:
         clauses.append((Occur.Must, build_tree_query(schema, selection.query)))

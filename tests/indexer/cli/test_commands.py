@@ -121,3 +121,16 @@ def test_a_closed_pipe_ends_the_command_quietly(index: str, tmp_path: Path) -> N
     command = f"{sys.executable} -m indexer phrases --index {index} --size 0 | head -n 1"
     completed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert "Traceback" not in completed.stderr
+
+
+def test_compare_prints_the_words_of_a_query_that_a_document_contains_and_lacks(
+    phrasecom: RunCommand, index: str
+) -> None:
+    sides = ("bees-000", "query:where do the bees keep qwertyuiop", "--index", index)
+    answer = parse_json_output(phrasecom("compare", *sides, "--json"))
+    assert answer["matched"][0]["word"] == "bees" and "qwertyuiop" in answer["lacks"]
+    for options in ((), ("--markdown",)):
+        lines = phrasecom("compare", *sides, *options)[1].splitlines()
+        assert any(line.startswith("matched: bees") for line in lines)
+        assert any(line.startswith("lacks: ") and "qwertyuiop" in line for line in lines)
+    assert phrasecom("search", "🚀", "--index", index)[1] == "no document matches\n"

@@ -195,3 +195,7 @@ def test_facets_of_hidden_documents_are_not_named(engine: Engine) -> None:
     reader = write_index(engine, weigh_drafts(drafts))
     assert reader.facet_names() == reader.facet_names(STAFF) == ["venue", "project", "tag"]
     assert reader.facet_names(NOBODY) == ["venue", "tag"]
+
+
+def test_no_word_to_search_for_finds_nothing(papers: Reader) -> None:
+    assert papers.search(Selection(words=())).total == 0

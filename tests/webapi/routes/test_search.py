@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +36,8 @@ def test_each_hit_says_why(real: Client) -> None:
         why = hit["why"]
         assert why["state"] == "done" and "provisional" not in why
         assert len(why["common"]) <= 3 and len(why["distinct"]) <= 3
-        assert why["matched"] == ["match: web graphs"]
+        assert [word["word"] for word in why["matched"]] == ["web", "graphs"] and why["lacks"] == []
+        assert {word["field"] for word in why["matched"]} == {"title"}
         common = real.call("GET", why["href"]["common"])
         assert common["b"]["kind"] == "query" and common["a"]["ids"] == [hit["_id"]]
         distinct = real.call("GET", why["href"]["distinct"])
@@ -94,7 +96,7 @@ def test_filters_facets_and_pages(real: Client) -> None:
     first = search(real, {"query": whole, "size": 2, "why": False})["hits"]["hits"]
     second = search(real, {"query": whole, "size": 2, "from": 2, "why": False})["hits"]["hits"]
     assert len(first) == 2 and len(second) == 1 and "why" not in first[0]
-    assert "from the BBC" in search(real, {"query": whole})["hits"]["hits"][0]["why"]["matched"]
+    assert search(real, {"query": whole})["hits"]["hits"][0]["matched_queries"] == ["from the BBC"]
 
 
 def test_source_and_highlight(real: Client) -> None:
@@ -137,7 +139,7 @@ def test_every_clause_of_a_bool_query_counts(papers: Client) -> None:
     assert search_ids(papers, both) == []
 
 
-def test_matched_names_the_clauses_and_the_words_that_did(papers: Client) -> None:
+def test_each_hit_says_which_words_and_which_named_clauses_match_it(papers: Client) -> None:
     either = [
         {"match": {"text": {"query": "zebra Graphs", "_name": "mine"}}},
         {"match": {"text": "graphs unheardof walks"}},
@@ -145,7 +147,36 @@ def test_matched_names_the_clauses_and_the_words_that_did(papers: Client) -> Non
     ]
     (hit,) = search(papers, {"query": {"bool": {"should": either}}, "size": 1, "sort": "id"})["hits"]["hits"]
     assert hit["_id"] == "d1" and hit["matched_queries"] == ["mine"]
-    assert hit["why"]["matched"] == ["mine", "match: graphs walks"]
+    graphs, walks = hit["why"]["matched"]
+    assert graphs == {"word": "Graphs", "as": "graphs", "field": "title", "start": 4, "end": 10}
+    assert (walks["word"], walks["as"], walks["field"]) == ("walks", "walk", "text")
+    assert hit["_source"]["text"][walks["start"] : walks["end"]] == "walk"
+    assert hit["why"]["lacks"] == ["zebra", "unheardof"]
+
+
+def test_function_words_of_a_longer_query_neither_match_nor_are_marked(papers: Client) -> None:
+    def find(words: str, **options: str) -> tuple[int, set[str]]:
+        clause = {"match": {"text": {"query": words, **options}}}
+        marks = {"fields": {"text": {}}, "pre_tags": ["["], "post_tags": ["]"]}
+        hits = search(papers, {"query": clause, "highlight": marks, "why": False})["hits"]
+        text = "".join(part for hit in hits["hits"] for part in hit.get("highlight", {}).get("text", ()))
+        return hits["total"]["value"], {word.lower() for word in re.findall(r"\[(\w+)\]", text)}
+
+    assert find("the unheardof of a") == (0, set())
+    assert find("pages of the web")[1] == {"pages", "web"}
+    assert find("which pages on the web", operator="and") == find("pages web", operator="and")
+    assert find("of the")[1] == {"of", "the"}
+
+
+@pytest.mark.parametrize("words", ["of", "x", "🚀", '"web -(graph" AND', "web " + "x" * 200, "שלום web", "das web"])
+def test_any_words_can_be_searched_for(papers: Client, words: str) -> None:
+    for hit in search(papers, {"query": {"match": {"text": words}}, "size": 2})["hits"]["hits"]:
+        assert hit["why"]["matched"]
+
+
+def test_a_search_for_thousands_of_words_is_refused(papers: Client) -> None:
+    with pytest.raises(ApiError, match="too long"):
+        search(papers, {"query": {"match": {"text": " ".join(f"word{n}" for n in range(10_000))}}})
 
 
 def test_sorted_hits_carry_their_sort_values(papers: Client) -> None:

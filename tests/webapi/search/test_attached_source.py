@@ -100,7 +100,10 @@ def test_the_official_client_searches_the_source_by_its_own_fields(
         assert {name: mine[name] for name in ("_source", "sort", "highlight", "matched_queries")} == {
             name: other[name] for name in ("_source", "sort", "highlight", "matched_queries")
         }
-        assert mine["why"]["state"] == "done" and mine["why"]["matched"] == ["match: Graph", "often read"]
+        assert mine["why"]["state"] == "done" and mine["why"]["lacks"] == []
+        assert [(word["word"], word["as"], word["field"]) for word in mine["why"]["matched"]] == [
+            ("Graph", "graph", "title")
+        ]
 
 
 def test_hits_carry_reasons_from_the_attached_index(source: AttachedSource, tmp_path: Path) -> None:
@@ -126,8 +129,8 @@ def test_new_and_changed_documents_of_the_source_are_marked(source: AttachedSour
         assert whys.keys() == {"late", *(f"s{n}" for n in range(1, 13) if n != 4)}
         assert {id for id, why in whys.items() if why["state"] == "done"} == whys.keys() - {"late", "s1"}
         for id, state in (("late", "not-indexed"), ("s1", "changed")):
-            assert whys[id].keys() == {"state", "detail", "matched"} and whys[id]["state"] == state
-            assert "attach" in whys[id]["detail"] and whys[id]["matched"] == ["match: web"]
+            assert whys[id].keys() == {"state", "detail", "matched", "lacks"} and whys[id]["state"] == state
+            assert "attach" in whys[id]["detail"] and [word["word"] for word in whys[id]["matched"]] == ["web"]
         attach_source(source)
         wait_until(
             lambda: (
