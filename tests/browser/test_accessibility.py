@@ -10,8 +10,10 @@ from tests.support.browser import Page
 VIEWS = {
     "/": ".tries a",
     "/?index=papers&q=web+graph&why=page": "#facets input",
+    "/?index=papers&q=web+graph+zebra": "#facets input",
     "/compare?index=papers": ".example",
     "/compare?index=papers&a=paper-1&b=paper-5&graph=1": ".node.phrase",
+    "/compare?index=papers&a=paper-1&b=query:random+walk+zebra": ".column .phrase",
     "/example?index=papers&q=web+graph": "why-this-result[state=ready]",
     "/docs": "h1",
 }

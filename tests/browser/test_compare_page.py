@@ -231,3 +231,11 @@ def test_unknown_documents_methods_and_indexes_are_reported(page: Page) -> None:
     assert "method" in page.wait_for_texts("#state .trouble")[0]
     page.open("/compare?index=nowhere&a=x&b=y")
     assert "nowhere" in page.wait_for_texts("#state .trouble")[0]
+
+
+def test_the_words_of_a_query_are_listed_and_marked_by_their_offsets(page: Page) -> None:
+    page.open("/compare?index=papers&a=id:paper-1&b=query:what+is+part+1+of+qwertyuiop")
+    page.wait_for_texts("#texts .title")
+    words = page.get_texts("#words > span")
+    assert words[0] == "Query words" and {"part found", "1 found", "qwertyuiop not found"} <= set(words)
+    assert page.wait_for_texts("#texts .text.a .title mark.in-matched") == ["1"], "part is a phrase that both contain"

@@ -181,3 +181,12 @@ def test_nothing_moves_with_reduced_motion(page: Page) -> None:
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     page.open(f"/example?index=papers&q={make_unseen_query('thin film')}")
     assert page.wait_for_script("return getComputedStyle(deep('why-this-result >> .ghost')[0]).animationName") == "none"
+
+
+def test_the_words_of_the_query_come_first_also_where_no_phrase_is_shared(
+    chromium: webdriver.Chrome, other_site: Site, site: Site
+) -> None:
+    page = open_elements(chromium, other_site, site, make_element(site, "paper-1", 'query="qwertyuiop 1"'))
+    page.wait_for_texts("why-this-result[state=ready] >> .label")
+    assert page.get_texts("why-this-result >> .label")[0] == "Query words"
+    assert page.get_texts("why-this-result >> [part=words] li") == ["1 found", "qwertyuiop not found"]

@@ -45,8 +45,19 @@ def test_results_say_why_and_the_address_reproduces_them(page: Page) -> None:
 def test_matched_and_unmatched_query_words_are_marked(page: Page) -> None:
     page.open("/?index=papers&q=web+graph+zebra")
     page.wait_for_texts(".result")
-    first = page.get_texts("#hit-0 .word")
-    assert first == ["✓ web found", "✓ graph found", "✗ zebra not found"]
+    page.wait_until_settled()
+    words = "#hit-0 why-this-result >> [part=words] li"
+    assert page.get_texts(words) == ["web found", "graph found", "zebra not found"]
+    assert page.get_texts("#hit-0 why-this-result >> .label")[:2] == ["Query words", "Shared with the query"]
+
+
+def test_matched_words_of_the_title_are_marked_by_their_offsets(page: Page) -> None:
+    page.open("/?index=papers&q=of+the+web+graphs")
+    titles = page.wait_for_texts(".result h2", 10)
+    marked = page.get_texts(".result h2 mark")
+    assert marked and {word.lower() for word in marked} <= {"web", "graph", "graphs"}
+    assert all(any(word in title for title in titles) for word in marked)
+    assert "the" not in {word.lower() for word in page.get_texts(".result .snippet mark")}
 
 
 def test_a_provisional_answer_comes_at_once_and_is_replaced_without_a_jump(page: Page) -> None:

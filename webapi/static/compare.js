@@ -122,6 +122,7 @@ function showAnswer(answer) {
     ...["a", "b"].map((letter) => make("span", { class: "pair", dir: "auto" }, make("span", { class: `badge ${letter}` }, letter.toUpperCase()), formatSideTitle(answer[letter]))),
     make("span", { class: "change" }, "change"));
   byId("summary").textContent = answer.no_evidence ? answer.no_evidence.detail : answer.summary;
+  byId("words").replaceChildren(...makeQueryWords(answer));
   drawTools();
   shown = { answer, columns: new PhraseColumns(answer, chooseColumnNames(), view, selectPhrase), texts: new SideTexts(answer, view, selectPhrase), graph: null };
   shown.texts.showPhrase(view.phrase);
@@ -130,6 +131,14 @@ function showAnswer(answer) {
   if (view.graph) drawGraph();
   showStats(answer);
   announce(byId("summary").textContent);
+}
+
+/** Return the words of a query that the other side contains, then those that it lacks, as nodes. */
+function makeQueryWords({ matched = [], lacks = [] }) {
+  if (!matched.length && !lacks.length) return [];
+  const found = matched.map(({ word }) => make("span", { dir: "auto" }, make("strong", {}, word), make("span", { class: "hide" }, " found")));
+  const missing = lacks.map((word) => make("span", { dir: "auto" }, make("s", {}, word), make("span", { class: "hide" }, " not found")));
+  return [make("span", {}, "Query words"), ...found, ...missing];
 }
 
 /** Return the headings; two parts of the index that follow each other in time have headings of their own. */

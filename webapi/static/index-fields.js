@@ -40,7 +40,7 @@ export function toResult(hit, { fields, facets }) {
   const getValues = (facet) => [getValueAt(source, facet.field.replace(/\.keyword$/, ""))].flat().filter((one) => one !== undefined && one !== null);
   return {
     id: hit._id,
-    title: toText(getValueAt(source, fields.title)),
+    title: toText(getValueAt(source, fields.title)).trim(),
     text: toText(getValueAt(source, fields.text)),
     date: toIsoDate(getValueAt(source, fields.date)),
     url: toText(getValueAt(source, fields.url)),

@@ -22,10 +22,11 @@ export function makeUnitConverter(text) {
 }
 
 /** Return the spans {start, end, entry, list} of the entries in a text, in order and without overlaps.
-    `field` and `id` choose the evidence that belongs to this text. */
-export function findSpans(text, lists, { side, id, field }) {
+    `field` and `id` choose the evidence that belongs to this text; `matched`: words of a query, which have no phrase. */
+export function findSpans(text, lists, { side, id, field, matched = [] }) {
   const unit = makeUnitConverter(text);
-  const found = [];
+  const words = matched.filter((word) => word.field === field && (word.id ?? id) === id);
+  const found = words.map(({ start, end }) => ({ start: unit(start), end: unit(end), entry: {}, list: "matched", sure: false }));
   for (const [list, entries] of Object.entries(lists)) {
     for (const entry of entries) {
       for (const place of entry.evidence) {
@@ -56,6 +57,20 @@ export function markText(text, spans) {
   }
   out.push(text.slice(at));
   return out;
+}
+
+/** Return the beginning of a field as nodes, with the words of a query that `matched` marked by their offsets. */
+export function markWords(text, field, matched = []) {
+  const unit = makeUnitConverter(text);
+  const places = matched.filter((one) => one.field === field).map(({ start, end }) => [unit(start), unit(end)]);
+  const out = [];
+  let at = 0;
+  for (const [start, end] of places.sort((one, other) => one[0] - other[0])) {
+    if (start < at || end > text.length || start >= end) continue;
+    out.push(text.slice(at, start), make("mark", {}, text.slice(start, end)));
+    at = end;
+  }
+  return [...out, text.slice(at)];
 }
 
 /** Return a snippet as nodes, with the matches of a pattern marked. */

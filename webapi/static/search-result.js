@@ -1,7 +1,7 @@
-/* One result: title, snippet, matched words and reasons. */
+/* One result: title, snippet and reasons. */
 
 import { make, toSafeUrl } from "./dom.js";
-import { makePattern } from "./mark-phrases.js";
+import { markWords } from "./mark-phrases.js";
 
 const MAX_SNIPPET_LENGTH = 260;
 
@@ -9,13 +9,11 @@ const MAX_SNIPPET_LENGTH = 260;
 export function makeResult(page, position) {
   const hit = page.hits[position];
   const id = `hit-${position}`;
-  const words = splitWords(page.state.q);
   const item = make("li", { class: "result", id, "data-id": hit.id });
   item.append(
     make("h2", { dir: "auto" }, makeTitle(hit, page.state)),
     makeMeta(hit),
     make("p", { class: "snippet", dir: "auto" }, ...makeSnippet(hit)),
-    words.length ? makeMatchedWords(words, hit) : "",
     ...makeReasons(page, position, `#${id} .snippet, #${id} h2`),
     makeActions(page, position),
   );
@@ -24,12 +22,12 @@ export function makeResult(page, position) {
 
 /** Make a link to the document's own address, or to its comparison with the query. */
 function makeTitle(hit, state) {
-  const title = hit.title || hit.id;
+  const title = hit.title ? markWords(hit.title, "title", hit.why.matched) : [hit.id];
   const url = toSafeUrl(hit.url);
-  if (url) return make("a", { href: url, rel: "noopener noreferrer" }, title);
+  if (url) return make("a", { href: url, rel: "noopener noreferrer" }, ...title);
   const query = (state.q || "").trim();
-  if (!query) return title;
-  return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit.id}`, b: `query:${query}` })}` }, title);
+  if (!query) return hit.title || hit.id;
+  return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit.id}`, b: `query:${query}` })}` }, ...title);
 }
 
 function makeMeta(hit) {
@@ -45,7 +43,10 @@ function makeSnippet(hit) {
   const bare = (one) => one.replace(/[\ue000\ue001]/g, "");
   const { fragments } = hit;
   const first = fragments[0];
-  if (!first) return [whole.length > MAX_SNIPPET_LENGTH ? `${whole.slice(0, MAX_SNIPPET_LENGTH).replace(/[\ud800-\udbff]$/, "")}…` : whole];
+  if (!first) {
+    const beginning = whole.slice(0, MAX_SNIPPET_LENGTH).replace(/[\ud800-\udbff]$/, "");
+    return [...markWords(beginning, "text", hit.why.matched), beginning.length < whole.length ? "…" : ""];
+  }
   const said = bare(first);
   const other = fragments.find((one) => !said.includes(bare(one).slice(10, 40)) && !bare(one).includes(said.slice(10, 40)));
   return [first, other].filter(Boolean).flatMap((one, at) => [at || !whole.startsWith(bare(one).slice(0, 20)) ? "… " : "", ...markFragment(one), " "]).concat("…");
@@ -56,21 +57,6 @@ function markFragment(fragment) {
     const [found, after] = at ? part.split("\ue001") : ["", part];
     return found ? [make("mark", {}, found), after ?? ""] : [after ?? ""];
   });
-}
-
-export function splitWords(query) {
-  return [...new Set((query || "").toLowerCase().match(/[\p{L}\p{N}]+/gu) || [])].slice(0, 20);
-}
-
-function makeMatchedWords(words, hit) {
-  const text = `${hit.title}\n${hit.text}`;
-  const signs = words.map((word) => {
-    const found = makePattern({ display: word }).test(text);
-    const said = found ? "found" : "not found";
-    return make("span", { class: found ? "word yes" : "word no", dir: "auto" },
-      make("span", { "aria-hidden": "true" }, found ? "✓ " : "✗ "), word, make("span", { class: "hide" }, ` ${said}`));
-  });
-  return make("p", { class: "matched" }, make("span", { class: "label" }, "Query words"), ...signs);
 }
 
 // It is not in the index, or the service could compute nothing. A list that failed shows its own error.
@@ -91,8 +77,8 @@ function makeReasons(page, position, texts) {
   } else if (state.why === "page" && others) {
     out.push(make("why-this-result", { ...common, page: true, lists: "common" }));
   } else if ((state.q || "").trim() && state.why !== "document") {
-    const made = make("why-this-result", { ...common, query: state.q.trim(), lists: "common" });
-    made.provisional = { common: why.common || [] };
+    const made = make("why-this-result", { ...common, query: state.q.trim(), lists: "matched common" });
+    made.provisional = { matched: why.matched || [], lacks: why.lacks || [], common: why.common || [] };
     out.push(made);
   }
   if (others) {

@@ -57,7 +57,8 @@ export class SideTexts {
   }
 
   #markPhrases(letter, text, id, field) {
-    return markText(text, findSpans(text, this.#getLists(letter), { side: letter, id, field }));
+    const matched = this.answer[letter].kind === "query" ? [] : this.answer.matched;
+    return markText(text, findSpans(text, this.#getLists(letter), { side: letter, id, field, matched }));
   }
 
   #makeText(letter, text, id, field, most = MAX_TEXT_LENGTH) {

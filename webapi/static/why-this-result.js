@@ -8,7 +8,8 @@
 
   const HERE = document.currentScript?.src ? new URL(document.currentScript.src).origin : location.origin;
   const MOST_HITS = 50;
-  const LISTS = ["common", "distinct_a", "distinct_b"];
+  const MOST_WORDS = 20;
+  const LISTS = ["matched", "common", "distinct_a", "distinct_b"];
   const KINDS = {
     shared: ["=", "in both"],
     implied: ["≈", "implied: only one contains it, related documents connect it to the other"],
@@ -25,7 +26,9 @@
     compare: "Compare side by side",
     close: "Close",
     provisional: "provisional",
-    query: { common: "Shared with the query", distinct_a: "Also about" },
+    found: "found",
+    lacking: "not found",
+    query: { matched: "Query words", common: "Shared with the query", distinct_a: "Also about" },
     document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
     page: { common: "Shared with the page", distinct_a: "Sets it apart" },
     above: { distinct_b: "Only the result above", distinct_a: "Only this result", common: "Both" },
@@ -57,6 +60,10 @@ color:var(--c);cursor:pointer;white-space:nowrap;transition:background-color .15
 .there{--c:var(--_there)}
 .chip.here,.chip.there{border-radius:var(--why-radius-distinct,.35rem)}
 :host([provisional]) .chip{opacity:.78}
+.word{padding:.1em .7em;border:1px solid var(--_common);border-radius:var(--why-radius,999px);white-space:nowrap;
+background:color-mix(in srgb,var(--_common) 8%,var(--_surface));color:var(--_common);font-weight:600}
+.word.lacking{border-color:transparent;background:none;color:var(--_muted);font-weight:inherit}
+.word.lacking s{text-decoration-thickness:1px}
 .mark{font-weight:700;font-family:ui-monospace,monospace}
 :focus-visible{outline:2px solid var(--_here);outline-offset:1px}
 .ghost{height:1.6rem;width:7rem;border-radius:999px;background:var(--_line);opacity:.5;animation:why 1.4s ease-in-out infinite alternate}
@@ -404,7 +411,8 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const most = Number(this.getAttribute("limit") ?? 3) || 1000;
       const source = this.#comparison || this.#rough || {};
       const names = wanted.map((name) => (name === "distinct" ? "distinct_a" : name));
-      return names.filter((name) => LISTS.includes(name)).map((name) => [name, (source[name] || []).slice(0, most)]);
+      const shown = names.filter((name) => LISTS.includes(name) && (name !== "matched" || source.matched));
+      return shown.map((name) => [name, (source[name] || []).slice(0, name === "matched" ? MOST_WORDS : most)]);
     }
 
     #render() {
@@ -436,10 +444,24 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     }
 
     #list(name, entries) {
+      if (name === "matched") return this.#words(entries);
       const chips = entries.map((entry) => make("li", {}, this.#chip(name, entry)));
       const none = chips.length ? null : make("li", { class: "said" }, WORDS.nothing);
       const list = make("ul", { part: "chips", "aria-labelledby": name }, ...chips, none);
       return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list);
+    }
+
+    /** The words of the query: those that the hit contains, then those that it lacks. */
+    #words(matched) {
+      const lacks = ((this.#comparison || this.#rough).lacks || []).slice(0, MOST_WORDS);
+      if (!matched.length && !lacks.length) return "";
+      const item = (kind, shown) =>
+        make("li", {}, make("span", { class: `word ${kind}`, part: `word word-${kind}`, dir: "auto" }, shown),
+          make("span", { class: "hide" }, ` ${WORDS[kind]}`));
+      const found = matched.map(({ word, as }) => item("found", as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`));
+      const missing = lacks.map((word) => item("lacking", make("s", {}, word)));
+      const list = make("ul", { part: "words", "aria-labelledby": "matched" }, ...found, ...missing);
+      return make("div", { class: "list", part: "list list-matched" }, this.#label("matched"), list);
     }
 
     #ghosts(name) {
