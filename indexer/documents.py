@@ -25,6 +25,8 @@ class Document:
     acl: tuple[str, ...] = ()
     """Groups that may read it; empty if every caller of the index may."""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    revision: str | None = None
+    """Which write of the document to an attached source this is (``attached_source.make_revision``), if it is known."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Document:
@@ -39,11 +41,12 @@ class Document:
             facets,
             tuple(values["acl"]),
             values["extra"],
+            values.get("revision"),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return {
+        """Return the fields as JSON values; ``revision`` only if there is one."""
+        fields: dict[str, Any] = {
             "id": self.id,
             "title": self.title,
             "text": self.text,
@@ -53,6 +56,7 @@ class Document:
             "acl": list(self.acl),
             "extra": dict(self.extra),
         }
+        return fields if self.revision is None else fields | {"revision": self.revision}
 
     def compute_version(self) -> str:
         """Return a hash of all that a comparison can see of the document: title, text, date and acl."""

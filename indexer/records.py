@@ -43,6 +43,8 @@ class SourceRow(NamedTuple):
     record: Mapping[str, Any] | BadRecord
     default_id: str = ""
     """Id of the document if the record has none."""
+    revision: str | None = None
+    """Revision of the document in an attached source, if it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,7 +13,7 @@ from weakref import WeakKeyDictionary
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups
-from indexer.errors import EpochChanged
+from indexer.errors import EpochChanged, PhraseComError
 from worker.explain.query_match import QueryMatcher
 from worker.explain.side import split_search_words_and_filters
 
@@ -59,6 +60,7 @@ class IndexCatalog:
         self._max_set = max_set
         self._analyzers = get_analyzer_cache(engine)
         self._sources: dict[str, tuple[float, AttachedSource | None]] = {}
+        self._recalled_sources: dict[str, tuple[float, AttachedSource | None]] = {}
 
     def open_reader(self, index: str) -> Reader:
         """Open the current epoch of an index; raise UnknownIndex if there is none."""
@@ -78,6 +80,20 @@ class IndexCatalog:
             source = self.engine.attached_source(self.open_reader(index).info)
             self._sources[index] = (time.monotonic() + _SOURCE_TTL_SECONDS, source)
         return source
+
+    def recall_attached_source(self, index: str) -> AttachedSource | None:
+        """Return like ``find_attached_source``, or what was known last while the engine does not answer."""
+        expires, source = self._recalled_sources.get(index, (0.0, None))
+        if expires < time.monotonic():
+            with suppress(PhraseComError):
+                source = self.find_attached_source(index)
+            self._recalled_sources[index] = (time.monotonic() + _SOURCE_TTL_SECONDS, source)
+        return source
+
+    def is_known_without_source(self, index: str) -> bool:
+        """Return whether ``recall_attached_source`` would return None without a request."""
+        expires, source = self._recalled_sources.get(index, (0.0, None))
+        return source is None and expires >= time.monotonic()
 
     def get_analyzer(self, index: str) -> Analyzer:
         return self._analyzers.get(self.engine.open_reader(index))

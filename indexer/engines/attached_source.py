@@ -7,9 +7,9 @@ source has a field with groups itself, both must allow it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
@@ -22,6 +22,28 @@ WordPlaces = Mapping[str, Span | None]
 _ANY_SIZE = 2**31
 _FACET_TYPES = frozenset({"keyword", "constant_keyword", "boolean"})
 """Types of the fields that can serve as facets."""
+SourceState = Literal["changed", "deleted", "not-indexed"]
+"""How a document of the source differs from the attached one: its content, its absence, or the lack of an attached
+one."""
+
+
+class AttachedVersion(NamedTuple):
+    """A document as it was attached."""
+
+    version: str
+    """``Document.compute_version``."""
+    revision: str | None
+    """None if it was not read from the source, or the revision is not known."""
+
+
+def make_revision(index_uuid: str | None, hit: Mapping[str, Any]) -> str | None:
+    """Return the text that identifies one write of a document: equal texts mean equal content.
+
+    A sequence number counts the writes of a shard, so it starts again in an index that is deleted and created anew:
+    without the UUID of the index (None: it may not be read) there is no revision. ``hit`` has ``_seq_no`` and
+    ``_primary_term``.
+    """
+    return None if index_uuid is None else f"{index_uuid}:{hit['_primary_term']}:{hit['_seq_no']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +98,7 @@ class AttachedSource(ABC):
     def __init__(self, attachment: Attachment) -> None:
         self.name = attachment.index
         self.field_map = FieldMap(attachment.fields)
+        self.has_revisions = attachment.has_revisions
 
     @abstractmethod
     def get_fields(self) -> SourceFields:
@@ -106,6 +129,56 @@ class AttachedSource(ABC):
         text, that ``access`` does not cover, or that have text where the source cannot be searched. Raises like
         ``search``.
         """
+
+    @abstractmethod
+    def fetch_revisions(
+        self, ids: Collection[str], access: SourceAccess | None
+    ) -> Mapping[str, Collection[str | None]]:
+        """Return the revisions of the documents that the source has now, by id; raises like ``search``.
+
+        A name that covers several indices may have several documents of one id.
+        """
+
+    @abstractmethod
+    def fetch_versions(
+        self, revisions_by_id: Mapping[str, Collection[str | None]], access: SourceAccess | None
+    ) -> Mapping[str, Collection[str]]:
+        """Return the content versions of these revisions, by id, as attaching them now would make them; raises like
+        ``search``."""
+
+    @abstractmethod
+    def count_documents(self) -> int:
+        """Return the number of documents in the source."""
+
+    @abstractmethod
+    def count_writes(self) -> int | None:
+        """Return how many times a document was added, changed or deleted in the source since it was attached.
+
+        None if this is not known. Writes that no search could see yet when it was attached are not counted.
+        """
+
+    def find_states(
+        self, attached: Mapping[str, AttachedVersion | None], access: SourceAccess | None
+    ) -> dict[str, SourceState]:
+        """Return the states of the documents that the source has not, or not as they were attached.
+
+        ``attached``: by id; None for a document that was not attached. ``access``: what a caller with limited groups
+        may read; a document that the source hides from them is ``deleted``, so that they learn nothing else of it.
+        Sends one request for all, and a second one for those that were written since: writing the same content
+        again, or a field that is not attached, is no change. Raises like ``search``.
+        """
+        found = self.fetch_revisions(attached, access)
+        states: dict[str, SourceState] = {}
+        written: dict[str, AttachedVersion] = {}
+        for id, document in attached.items():
+            if document is None:
+                states |= {id: "not-indexed"} if id in found else {}
+            elif id not in found:
+                states[id] = "deleted"
+            elif document.revision is None or document.revision not in found[id]:
+                written[id] = document
+        versions = self.fetch_versions({id: found[id] for id in written}, access) if written else {}
+        return states | {id: "changed" for id, old in written.items() if old.version not in versions.get(id, ())}
 
     def parse_hit(self, hit: Mapping[str, Any]) -> Document | None:
         """Return a hit as the document that attaching it now would make; None if it would be rejected."""

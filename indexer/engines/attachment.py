@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from indexer.engines.search_types import IndexInfo
@@ -23,6 +23,11 @@ class Attachment:
     """UUID of the cluster, independent of the address it is reached at."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Field of a document -> field of the attached index, as given with --map."""
+    has_revisions: bool = False
+    """Whether the revisions of the documents were kept; former versions did not."""
+    checkpoints: Mapping[str, Sequence[int]] | None = None
+    """UUID of each index behind the name -> last sequence number of each shard, shortly before it was read; None if
+    the key for the source may not read its statistics."""
 
     def to_setting(self) -> dict[str, object]:
         """Return the value stored under ATTACHMENT_SETTING."""
@@ -34,4 +39,10 @@ class Attachment:
         setting = info.settings.get(ATTACHMENT_SETTING)
         if not isinstance(setting, Mapping):
             return None
-        return cls(str(setting["index"]), str(setting["cluster"]), dict(setting["fields"]))
+        return cls(
+            str(setting["index"]),
+            str(setting["cluster"]),
+            dict(setting["fields"]),
+            bool(setting.get("has_revisions")),
+            setting.get("checkpoints"),
+        )

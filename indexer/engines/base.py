@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from indexer.documents import AnalysedDocument
-from indexer.engines.attached_source import AttachedSource
+from indexer.engines.attached_source import AttachedSource, AttachedVersion
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey, add_id_tiebreak, find_constant_score
 from indexer.engines.search_types import (
@@ -114,6 +114,11 @@ class Reader(ABC):
     @abstractmethod
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
         """Iterate over all live documents by id ascending (code point order), in several requests."""
+
+    def scan_versions(self) -> Iterator[tuple[str, AttachedVersion]]:
+        """Iterate like ``scan`` over all live documents: the id, the content version and the revision in the source."""
+        for analysed in self.scan():
+            yield analysed.document.id, AttachedVersion(analysed.version, analysed.document.revision)
 
     @abstractmethod
     def readable_ids(self, groups: Groups, limit: int) -> list[str]:

@@ -175,6 +175,10 @@ class _LazyContent(Document):
     def extra(self) -> Mapping[str, Any]:
         return self._read_document().extra
 
+    @property
+    def revision(self) -> str | None:
+        return self._read_document().revision
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Document) and _has_equal_fields(self, other, Document)
 

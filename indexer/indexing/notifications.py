@@ -55,16 +55,17 @@ _REDIS_TIMEOUT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """Content version and acl of a document."""
+    """Content version and acl of a document, and its revision in an attached source."""
 
     version: str
     acl: tuple[str, ...] = ()
+    revision: str | None = None
 
     @classmethod
     def from_document(cls, document: AnalysedDocument | Document) -> DocumentVersion:
         if isinstance(document, Document):
-            return cls(document.compute_version(), tuple(document.acl))
-        return cls(document.version, tuple(document.document.acl))
+            return cls(document.compute_version(), tuple(document.acl), document.revision)
+        return cls(document.version, tuple(document.document.acl), document.document.revision)
 
 
 class WriteListener(ABC):
@@ -195,7 +196,7 @@ def encode_version(version: DocumentVersion | None, sequence: int = 0) -> bytes:
     """
     if version is None:
         return orjson.dumps([None, [], sequence])
-    return orjson.dumps([version.version, list(version.acl), sequence])
+    return orjson.dumps([version.version, list(version.acl), sequence, version.revision])
 
 
 def make_writer_key(version_key: str) -> str:
@@ -205,4 +206,6 @@ def make_writer_key(version_key: str) -> str:
 
 def decode_version(value: bytes) -> DocumentVersion | None:
     parsed: list[Any] | None = orjson.loads(value)
-    return None if parsed is None or parsed[0] is None else DocumentVersion(parsed[0], tuple(parsed[1]))
+    if parsed is None or parsed[0] is None:
+        return None
+    return DocumentVersion(parsed[0], tuple(parsed[1]), *parsed[3:])  # a process of a former version wrote three parts

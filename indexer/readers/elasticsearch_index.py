@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from elasticsearch import NotFoundError
+
 from indexer.defaults import DEFAULT_MAX_DOCUMENT_BYTES
 from indexer.documents import Document
+from indexer.engines.attached_source import make_revision
 from indexer.engines.attachment import Attachment
-from indexer.engines.elasticsearch.attached_source import fetch_cluster_id
+from indexer.engines.elasticsearch.attached_source import fetch_checkpoints, fetch_cluster_id, fetch_index_uuids
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.errors import BadInput, BadParameter
 from indexer.readers.registry import make_documents
@@ -54,9 +57,12 @@ def find_attachment(
         connection.get_version()
         with connection.translate_errors():
             cluster = fetch_cluster_id(connection)
+        checkpoints = fetch_checkpoints(connection, index)
+    except NotFoundError:
+        raise _make_unknown_index_error(connection, index) from None
     finally:
         connection.client.close()
-    return Attachment(index, cluster, dict(fields.sources)) if cluster else None
+    return Attachment(index, cluster, dict(fields.sources), True, checkpoints) if cluster else None
 
 
 def split_index_url(source: str) -> tuple[str, str]:
@@ -68,23 +74,34 @@ def split_index_url(source: str) -> tuple[str, str]:
 
 
 def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: bool) -> Iterator[SourceRow]:
-    """Yield a row for every hit; unless the id is mapped to a field, it is that of Elasticsearch."""
+    """Yield a row for every hit; unless the id is mapped to a field, it is that of Elasticsearch.
+
+    Only then is there a revision: under another id the document cannot be found in the source again.
+    """
+    try:
+        uuids = fetch_index_uuids(connection, index)
+    except NotFoundError:
+        raise _make_unknown_index_error(connection, index) from None
     for hit in _scan_hits(connection, index):
         record: dict[str, Any] = dict(hit.get("_source") or {})
+        revision = None
         if not has_mapped_id:
             record["id"] = hit["_id"]
-        yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"])
+            revision = make_revision(uuids.get(hit["_index"]), hit)
+        yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"], revision)
+
+
+def _make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:
+    return BadInput(f"{connection.url} has no index {index!r}", fix="check its name")
 
 
 def _scan_hits(connection: ElasticsearchConnection, index: str) -> Iterator[dict[str, Any]]:
-    from elasticsearch import NotFoundError
-
     client = connection.client
     with connection.translate_errors():
         try:
             pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE)["id"]
         except NotFoundError:
-            raise BadInput(f"{connection.url} has no index {index!r}", fix="check its name") from None
+            raise _make_unknown_index_error(connection, index) from None
     after: list[Any] | None = None
     try:
         while True:
@@ -94,6 +111,7 @@ def _scan_hits(connection: ElasticsearchConnection, index: str) -> Iterator[dict
                     size=PAGE_SIZE,
                     sort=["_shard_doc"],
                     search_after=after,
+                    seq_no_primary_term=True,
                     track_total_hits=False,
                     allow_partial_search_results=False,
                 ).body

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from indexer.defaults import DEFAULT_MAX_DOCUMENT_BYTES
@@ -65,7 +66,7 @@ def read_documents(
 def make_documents(rows: Iterable[SourceRow], rejects: Rejects, fields: FieldMap, max_bytes: int) -> Iterator[Document]:
     """Yield the documents of rows, each id once; the other rows go to ``rejects``."""
     ids: set[str] = set()
-    for source, line, record, default_id in rows:
+    for source, line, record, default_id, revision in rows:
         if isinstance(record, BadRecord):
             rejects.add(source, line, str(record))
             continue
@@ -78,7 +79,7 @@ def make_documents(rows: Iterable[SourceRow], rejects: Rejects, fields: FieldMap
             rejects.add(source, line, f"the id {document.id!r} is a duplicate")
             continue
         ids.add(document.id)
-        yield document
+        yield document if revision is None else replace(document, revision=revision)
 
 
 def check_source(source: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
+
 import orjson
 from flask import Response, request
 
@@ -12,16 +15,19 @@ from worker.jobs.job import Job
 from worker.service.gateway import JobView
 
 JSON_TYPE = "application/json"
+SourceStates = Mapping[str, Mapping[str, str]]
+"""Document id -> ``state`` and ``detail``, of the documents that an attached source has not, or not as attached."""
 
 
-def make_job_response(view: JobView, path: str) -> Response:
+def make_job_response(view: JobView, path: str, sources: SourceStates | None = None) -> Response:
     """Return the response for a job as it is now; ``path``: where jobs of its kind are (``/v1/comparisons``).
 
+    ``sources`` are sent beside an answer, under this name; None for an index without a source.
     Raise Expired for an answer that was deleted.
     """
     job = view.job
     if view.answer is not None:
-        return _make_answer_response(view.answer, view.cache_status, f"{path}/{job.id}")
+        return _make_answer_response(view.answer, view.cache_status, f"{path}/{job.id}", sources)
     if job.state == "failed" and job.failure is not None:
         return make_failure_response(job.id, job.failure)
     if job.state == "expired":
@@ -32,19 +38,27 @@ def make_job_response(view: JobView, path: str) -> Response:
     return make_accepted_response(job, f"{path}/{job.id}")
 
 
-def _make_answer_response(answer: CachedAnswer, cache_status: str, location: str) -> Response:
+def _make_answer_response(
+    answer: CachedAnswer, cache_status: str, location: str, sources: SourceStates | None
+) -> Response:
+    """Return the answer or, if the caller has it with the same states of its documents, 304."""
     metrics.ANSWERS_SENT.labels(cache_status).inc()
+    body, etag = answer.stored.body, answer.etag
+    if sources is not None:  # the answer stays cached as it is: only what is sent depends on the source
+        states = orjson.dumps(sources, option=orjson.OPT_SORT_KEYS)
+        body = body[:-1] + b',"sources":' + states + b"}"
+        etag = hashlib.blake2b(etag.encode() + states, digest_size=12).hexdigest()
     headers = {
-        "ETag": f'"{answer.etag}"',
+        "ETag": f'"{etag}"',
         "X-Cache": cache_status,
         "Age": str(answer.age_seconds()),
         "Cache-Control": "private, no-cache",
         "Content-Location": location,
     }
     is_conditional = request.method == "GET" and request.headers.get("If-None-Match") is not None
-    if is_conditional and request.if_none_match.contains_weak(answer.etag):
+    if is_conditional and request.if_none_match.contains_weak(etag):
         return Response(None, 304, headers)
-    return Response(answer.stored.body, 200, headers, mimetype=JSON_TYPE)
+    return Response(body, 200, headers, mimetype=JSON_TYPE)
 
 
 def make_accepted_response(job: Job, location: str) -> Response:

@@ -10,6 +10,7 @@ from webapi.auth.gate import check_index_access
 from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_response
 from webapi.schemas.requests import ComparisonBody, parse_body
+from webapi.search.source_states import find_answer_states
 from worker.access import Caller
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
@@ -31,7 +32,7 @@ def create_comparison() -> Response:
         if stale is None:
             raise
         view = stale
-    return make_job_response(view, COMPARISONS_PATH)
+    return _make_response(view)
 
 
 def _recall_or_submit(caller: Caller, body: bytes) -> JobView:
@@ -61,13 +62,17 @@ def _build_request(body: ComparisonBody, caller: Caller) -> ComparisonRequest:
     return ComparisonRequest(body.index, a, b, body.method, body.preset, body.options.to_json(), caller.groups)
 
 
+def _make_response(view: JobView) -> Response:
+    return make_job_response(view, COMPARISONS_PATH, find_answer_states(get_context(), view, get_caller()))
+
+
 @blueprint.get(f"{COMPARISONS_PATH}/<id>", endpoint="follow")
 def get_comparison(id: str) -> Response:
     """Return the answer of a comparison, or its state."""
     view = get_context().gateway.get(id, get_caller())
     if view.job.kind != "comparison":
         raise UnknownJob(f"no comparison {id!r}")
-    return make_job_response(view, COMPARISONS_PATH)
+    return _make_response(view)
 
 
 @blueprint.delete(f"{COMPARISONS_PATH}/<id>", endpoint="leave")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from webapi.auth.gate import check_index_access
 from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_response
 from webapi.schemas.requests import ExplanationBody, parse_body
+from webapi.search.source_states import find_answer_states, find_source_states
 from worker.access import Caller
 from worker.jobs.job import OPEN_STATES
 from worker.jobs.payloads import Against, PageRequest
@@ -33,7 +35,7 @@ def create_explanation() -> Response:
         page = gateway.keep_readable_hits(page, caller)
     submission = gateway.submit_page(page, caller)
     view = gateway.wait(submission, caller, read_preferred_wait_seconds(get_context().settings))
-    return _make_page_response(view, page.hits)
+    return _make_page_response(view, page.index, page.hits, [hit for hit in body.hits if hit not in page.hits])
 
 
 @blueprint.get(f"{EXPLANATIONS_PATH}/<id>", endpoint="follow")
@@ -43,7 +45,8 @@ def get_explanation(id: str) -> Response:
     view = gateway.get(id, get_caller())
     if view.job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")
-    return _make_page_response(view, gateway.get_page_hits(id) if view.job.state in OPEN_STATES else ())
+    page = gateway.get_open_page(id) if view.job.state in OPEN_STATES else None
+    return _make_page_response(view, page.index, page.hits) if page else _make_page_response(view)
 
 
 @blueprint.delete(f"{EXPLANATIONS_PATH}/<id>", endpoint="leave")
@@ -70,12 +73,18 @@ def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
     return PageRequest(body.index, hits, against, body.query, body.document, caller.groups)
 
 
-def _make_page_response(view: JobView, hits: tuple[str, ...]) -> Response:
-    """Return the whole page once it is done; until then the state of each hit, with status 202."""
-    response = make_job_response(view, EXPLANATIONS_PATH)
+def _make_page_response(
+    view: JobView, index: str = "", hits: tuple[str, ...] = (), skipped: Sequence[str] = ()
+) -> Response:
+    """Return the whole page once it is done; until then the state of each hit, with status 202.
+
+    ``skipped``: hits that were asked for and are not in the index.
+    """
+    context, caller = get_context(), get_caller()
+    response = make_job_response(view, EXPLANATIONS_PATH, find_answer_states(context, view, caller, skipped))
     if response.status_code != 202:
         return response
-    comparisons = get_context().gateway.get_ready_comparisons(view.job.id, get_caller())
+    comparisons = context.gateway.get_ready_comparisons(view.job.id, caller)
     entries: list[dict[str, Any]] = []
     for hit in hits:
         comparison = comparisons.get(hit)
@@ -83,5 +92,7 @@ def _make_page_response(view: JobView, hits: tuple[str, ...]) -> Response:
         if comparison is not None:
             entry["comparison"] = orjson.Fragment(comparison)
         entries.append(entry)
-    response.set_data(orjson.dumps(build_job_state_json(view.job) | {"explanations": entries}))
+    sources = find_source_states(context, index, hits, caller, skipped) if hits else None
+    envelope = {} if sources is None else {"sources": sources}
+    response.set_data(orjson.dumps(build_job_state_json(view.job) | {"explanations": entries} | envelope))
     return response

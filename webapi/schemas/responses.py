@@ -108,6 +108,23 @@ class NoEvidence(ReplyModel):
     detail: str
 
 
+class SourceStateReply(ReplyModel):
+    state: Literal["changed", "deleted", "not-indexed", "unknown"] = Field(
+        description="changed, deleted, not-indexed: in the source after the last attach; "
+        "unknown: the source does not answer, or revisions were not kept when the index was attached"
+    )
+    detail: str
+
+
+SourceStates = Annotated[
+    dict[str, SourceStateReply] | None,
+    Field(
+        description="Only for an index attached to a source: the compared documents that the source does not have as "
+        "they were attached, by id. It is up to date, also beside a cached answer"
+    ),
+]
+
+
 class ComparisonReply(ReplyModel):
     id: str
     index: str
@@ -126,6 +143,7 @@ class ComparisonReply(ReplyModel):
     no_evidence: NoEvidence | None
     candidates: dict[str, list[CandidateReply]] | None = None
     graph: dict[str, Any] | None = None
+    sources: SourceStates = None
 
 
 class JobReply(ReplyModel):
@@ -143,6 +161,7 @@ class HitReply(ReplyModel):
 
 class ExplanationReply(JobReply):
     explanations: list[HitReply]
+    sources: SourceStates = None
 
 
 class IngestReply(JobReply):

@@ -17,6 +17,7 @@ def build_document_json(
     """Return the fields of a document and its salient phrases, spelled as these groups may see them."""
     display_forms = DisplayForms([DocumentSpans(document)], model, groups)
     fields = document.document.to_dict()
+    fields.pop("revision", None)  # it matters only to the source it was attached from
     del fields["acl"]  # callers do not see who else may read it
     return {
         "index": index,

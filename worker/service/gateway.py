@@ -131,12 +131,15 @@ class JobGateway:
 
     def keep_readable_hits(self, request: PageRequest, caller: Caller) -> PageRequest:
         """Return the request without the hits that do not exist for this caller; unchanged if none of them does."""
-        epoch = self.container.versions.get_epoch(request.index)
-        versions = self.container.versions.get_versions(
-            request.index, epoch, request.hits, fresh=caller.groups is not None
-        )
-        hits = tuple(hit for hit in request.hits if hit in versions and caller.may_read(versions[hit].acl))
+        versions = self.get_readable_versions(request.index, request.hits, caller)
+        hits = tuple(hit for hit in request.hits if hit in versions)
         return replace(request, hits=hits or request.hits)
+
+    def get_readable_versions(self, index: str, ids: Sequence[str], caller: Caller) -> dict[str, DocumentVersion]:
+        """Return the versions of those documents that exist for this caller, by id."""
+        epoch = self.container.versions.get_epoch(index)
+        versions = self.container.versions.get_versions(index, epoch, ids, fresh=caller.groups is not None)
+        return {id: version for id, version in versions.items() if caller.may_read(version.acl)}
 
     def _submit_readable(self, caller: Caller, new: NewJob) -> Submission:
         """Submit a job. Where an answer is stored that names a document which this caller may no longer read, submit
@@ -197,10 +200,10 @@ class JobGateway:
         self.get(id, caller)
         return self.container.store.leave(id, caller.key_id)
 
-    def get_page_hits(self, page_id: str) -> tuple[str, ...]:
-        """Return the hits of a page whose job is open; none once it has ended."""
+    def get_open_page(self, page_id: str) -> PageRequest | None:
+        """Return the request of a page whose job is open; None once it has ended."""
         payload = self.container.store.get_payload(page_id)
-        return PageRequest.from_json(payload).hits if payload else ()
+        return PageRequest.from_json(payload) if payload else None
 
     def get_ready_comparisons(self, page_id: str, caller: Caller) -> dict[str, bytes]:
         """Return the finished comparisons of an open page by hit, without those that name what the caller may not
@@ -223,7 +226,8 @@ class JobGateway:
                 raise _make_unknown_job(id)
             answer = replace(view.answer.stored, body=dumps(comparison))
             return JobView(Job(id, "comparison", "done", 1.0), self.answers.put(id, "comparison", answer), "hit")
-        hits = self.get_page_hits(page_id)
+        page = self.get_open_page(page_id)
+        hits = page.hits if page else ()
         body = self.get_ready_comparisons(page_id, caller).get(hits[position]) if position < len(hits) else None
         if body is None:
             return JobView(replace(view.job, id=id, kind="comparison"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from elasticsearch import NotFoundError
 
 from indexer.documents import Document
-from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields, WordPlaces
+from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields, WordPlaces, make_revision
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch import query_builder, response_parser
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 
 _FIELDS_TTL_SECONDS = 5.0
-"""Seconds the fields of a source are cached; fields may be added at any time."""
+"""Seconds the fields of a source and the UUIDs of its indices are cached; both may change at any time."""
+_MAX_KNOWN_VERSIONS = 20_000
+"""Number of revisions whose content version is remembered."""
 _TEXT_ROLES = ("title", "text")
 _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 
@@ -31,6 +34,39 @@ _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 def fetch_cluster_id(connection: ElasticsearchConnection) -> str:
     """Return the UUID of the cluster, which is independent of its address; empty if the server does not return it."""
     return str(connection.client.info().body.get("cluster_uuid", ""))
+
+
+def fetch_index_uuids(connection: ElasticsearchConnection, index: str) -> dict[str, str]:
+    """Return the UUID of each index behind a name; none if the API key may not read settings.
+
+    Raise NotFoundError if there is no such index.
+    """
+    try:
+        with connection.translate_errors():
+            response = connection.client.indices.get_settings(index=index, name="index.uuid").body
+    except BadSetting:
+        return {}
+    return {name: entry["settings"]["index"]["uuid"] for name, entry in response.items()}
+
+
+def fetch_checkpoints(connection: ElasticsearchConnection, index: str) -> dict[str, list[int]] | None:
+    """Return the last sequence number of each shard by the UUID of its index; None if the API key may not read
+    statistics.
+
+    Raise NotFoundError if there is no such index.
+    """
+    try:
+        with connection.translate_errors():
+            response = connection.client.indices.stats(index=index, metric="docs", level="shards").body
+    except BadSetting:
+        return None
+    return {
+        entry["uuid"]: [
+            max(copy["seq_no"]["max_seq_no"] for copy in copies)
+            for _, copies in sorted(entry["shards"].items(), key=lambda shard: int(shard[0]))
+        ]
+        for entry in response["indices"].values()
+    }
 
 
 class ElasticsearchSource(AttachedSource):
@@ -42,6 +78,9 @@ class ElasticsearchSource(AttachedSource):
         self._engine = engine
         self._lock = threading.Lock()
         self._cached_fields: tuple[float, SourceFields] | None = None
+        self._cached_uuids: tuple[float, Mapping[str, str]] | None = None
+        self._known_versions: dict[tuple[str, str], str] = {}
+        """(id, revision) -> content version, so that a document that was written again is fetched once."""
 
     def get_fields(self) -> SourceFields:
         with self._lock:
@@ -102,6 +141,79 @@ class ElasticsearchSource(AttachedSource):
                         for word, found in marked[hit["_index"], hit["_id"]].items()
                     }
         return places
+
+    def fetch_revisions(
+        self, ids: Collection[str], access: SourceAccess | None
+    ) -> Mapping[str, Collection[str | None]]:
+        # A search and not a multi-get: that finds no document with a routing of its own and cannot read a name that
+        # covers several indices.
+        uuids = self._get_index_uuids()
+        revisions: dict[str, list[str | None]] = {}
+        for hit in self._search_ids(ids, access, with_source=False):
+            revisions.setdefault(hit["_id"], []).append(make_revision(uuids.get(hit["_index"]), hit))
+        return revisions
+
+    def fetch_versions(
+        self, revisions_by_id: Mapping[str, Collection[str | None]], access: SourceAccess | None
+    ) -> Mapping[str, Collection[str]]:
+        known = self._known_versions
+        versions = {
+            id: [known[id, revision] for revision in revisions if revision is not None and (id, revision) in known]
+            for id, revisions in revisions_by_id.items()
+        }
+        unknown_ids = [id for id, revisions in revisions_by_id.items() if len(versions[id]) < len(revisions)]
+        uuids = self._get_index_uuids()
+        for hit in self._search_ids(unknown_ids, access, with_source=True):
+            document, revision = self.parse_hit(hit), make_revision(uuids.get(hit["_index"]), hit)
+            version = "" if document is None else document.compute_version()
+            versions[hit["_id"]].append(version)
+            if revision is not None:
+                if len(known) >= _MAX_KNOWN_VERSIONS:
+                    known.clear()
+                known[hit["_id"], revision] = version
+        return versions
+
+    def count_documents(self) -> int:
+        connection = self._engine.connection
+        self._engine.request_count += 1
+        try:
+            with connection.translate_errors():
+                return int(connection.require_complete(connection.client.count(index=self.name).body)["count"])
+        except NotFoundError:
+            raise _make_missing_error() from None
+
+    def count_writes(self) -> int | None:
+        if self.attachment.checkpoints is None:
+            return None
+        self._engine.request_count += 1
+        try:
+            current = fetch_checkpoints(self._engine.connection, self.name)
+        except NotFoundError:
+            raise _make_missing_error() from None
+        if current is None:
+            return None
+        then = self.attachment.checkpoints
+        return sum(
+            sum(numbers) - sum(then.get(uuid, [-1] * len(numbers))) for uuid, numbers in current.items()
+        )  # in an index that was not there then, every write counts; its numbers start at 0
+
+    def _search_ids(
+        self, ids: Collection[str], access: SourceAccess | None, *, with_source: bool
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the documents of these ids with their sequence numbers, in one request for every thousand."""
+        remaining = iter(ids)
+        while batch := list(islice(remaining, query_builder.MAX_IDS_PER_CLAUSE)):
+            yield from self.search(query_builder.build_revision_search(batch, with_source), access)["hits"]["hits"]
+
+    def _get_index_uuids(self) -> Mapping[str, str]:
+        with self._lock:
+            if self._cached_uuids is None or self._cached_uuids[0] < time.monotonic():
+                try:
+                    uuids = fetch_index_uuids(self._engine.connection, self.name)
+                except NotFoundError:
+                    raise _make_missing_error() from None
+                self._cached_uuids = (time.monotonic() + _FIELDS_TTL_SECONDS, uuids)
+            return self._cached_uuids[1]
 
     def _fetch_fields(self) -> SourceFields:
         connection = self._engine.connection

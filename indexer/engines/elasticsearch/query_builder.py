@@ -206,6 +206,19 @@ def build_word_search(words: Sequence[str], ids: Sequence[str], fields: Sequence
     return {"query": {"ids": {"values": list(ids)}}, "size": len(ids), "_source": list(fields), "aggs": aggregations}
 
 
+def build_revision_search(ids: Sequence[str], with_source: bool) -> Body:
+    """Build the search for the sequence numbers of these documents in a source, with or without their content.
+
+    There is room for ten documents of an id: a name may cover several indices.
+    """
+    return {
+        "query": {"ids": {"values": list(ids)}},
+        "size": 10 * len(ids),
+        "seq_no_primary_term": True,
+        "_source": with_source,
+    }
+
+
 def restrict_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:
     """Restrict a caller's search of an attached source to documents they may read, hits and aggregations alike.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.attached_source import AttachedVersion
 from indexer.engines.base import Reader
 from indexer.engines.elasticsearch import neighbourhood_query, query_builder, response_parser
 from indexer.engines.elasticsearch.connection import PartialResponse
@@ -38,6 +39,8 @@ ID_BATCH = 10_000
 """Ids per request when ids alone are read."""
 PHRASE_BATCH = 20_000
 """Phrases per request when their documents are counted; Elasticsearch returns at most 65,536 counts."""
+VERSION_FIELDS = ("id", "stored.version", "stored.revision")
+"""Fields of ``_source`` that hold the content version of a document and its revision in an attached source."""
 PREFERENCE = "phrasecom"
 """Routes every search to the same copy of a shard: copies may score differently after deletions."""
 RETRY_WAITS = (0.05, 0.2, 1.0, None)
@@ -77,14 +80,24 @@ class ElasticsearchReader(Reader):
         return self._retry_partial(send)
 
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
+        return map(decode_source, self._scan_sources(SCAN_BATCH, groups))
+
+    def scan_versions(self) -> Iterator[tuple[str, AttachedVersion]]:
+        for source in self._scan_sources(ID_BATCH, None, VERSION_FIELDS):
+            stored = source["stored"]
+            yield source["id"], AttachedVersion(stored["version"], stored.get("revision"))
+
+    def _scan_sources(
+        self, batch_size: int, groups: Groups, fields: Sequence[str] | None = None
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the ``_source`` of all live documents by id, ``batch_size`` in a request; ``fields``: None for all."""
         after = None
         while True:
-            hits = self._run_search(query_builder.build_scan_search(after, SCAN_BATCH, groups), scored=False)["hits"][
-                "hits"
-            ]
-            for hit in hits:
-                yield decode_source(hit["_source"])
-            if len(hits) < SCAN_BATCH:
+            body = query_builder.build_scan_search(after, batch_size, groups)
+            body |= {} if fields is None else {"_source": list(fields)}
+            hits = self._run_search(body, scored=False)["hits"]["hits"]
+            yield from (hit["_source"] for hit in hits)
+            if len(hits) < batch_size:
                 return
             after = hits[-1]["sort"][0]
 
