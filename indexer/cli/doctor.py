@@ -60,7 +60,7 @@ def doctor_command(as_json: bool, **options: str | None) -> int:
 
     FAIL marks something that is configured and does not work; note marks something that is missing but not needed
     yet. The exit status is 1 if anything fails. The files of embedded indexes are compared with their checksums, which
-    takes about a second per gigabyte.
+    takes about a second per gigabyte, and attached indexes with their sources, document by document.
     """
     findings = list(run_checks(options))
     is_good = all(finding.is_good for finding in findings)
@@ -164,6 +164,8 @@ def _check_indexes(engine: Engine) -> Iterator[Finding]:
     if readable:
         yield Finding("indexes", "ok", ", ".join(readable))
     yield from (finding for finding in findings.values() if not finding.is_good)
+    for name in (name for name, finding in findings.items() if finding.is_good):
+        yield from _check_source(engine, name)
     for name in unchecked:
         fix = add_engine_option_to_fix(f"make them with: phrasecom refresh --index {name}")
         yield Finding(f"checksums of {name}", "note", "no checksums: damaged files may go unnoticed", fix)
@@ -175,6 +177,29 @@ def _describe_index(engine: Engine, index: str, progress: Progress, unchecked: l
         unchecked.append(index)
     info = engine.open_reader(index).info
     return f"{info.documents:,} documents, {info.phrases:,} phrases"
+
+
+def _check_source(engine: Engine, index: str) -> Iterator[Finding]:
+    """Compare an attached index with its source, document by document; nothing for any other index."""
+    from indexer.engines.attachment import Attachment
+
+    what, fix = f"source of {index}", "attach it again: phrasecom attach URL/INDEX --index " + index
+    try:
+        reader = engine.open_reader(index)
+        attachment, source = Attachment.from_info(reader.info), engine.attached_source(reader.info)
+        if attachment is None:
+            return
+        if source is None:
+            yield Finding(what, "note", f"not checked: {attachment.index} is not in the cluster of the engine")
+        elif not source.has_revisions:
+            yield Finding(what, "note", "how far the index is behind is unknown until it is attached again", fix)
+        else:
+            lag = source.measure_lag(reader.scan_versions())
+            counts = f"{lag.missing:,} documents not indexed, {lag.changed:,} changed, {lag.deleted:,} deleted"
+            detail = f"{attachment.index} since it was attached: {counts}"
+            yield Finding(what, "note", detail, fix) if any(lag) else Finding(what, "ok", detail)
+    except PhraseComError as error:
+        yield _make_failure(what, error)
 
 
 def _check_redis(settings: Settings) -> Finding:

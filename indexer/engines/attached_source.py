@@ -7,8 +7,9 @@ source has a field with groups itself, both must allow it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from indexer.documents import Document
@@ -20,6 +21,8 @@ from indexer.text.tokenizer import Span
 WordPlaces = Mapping[str, Span | None]
 """Word -> its first place in a document, None where it is not known; words that the document lacks are left out."""
 _ANY_SIZE = 2**31
+_LAG_BATCH = 1000
+"""Documents whose states are asked for at once when all of them are counted."""
 _FACET_TYPES = frozenset({"keyword", "constant_keyword", "boolean"})
 """Types of the fields that can serve as facets."""
 SourceState = Literal["changed", "deleted", "not-indexed"]
@@ -34,6 +37,16 @@ class AttachedVersion(NamedTuple):
     """``Document.compute_version``."""
     revision: str | None
     """None if it was not read from the source, or the revision is not known."""
+
+
+class SourceLag(NamedTuple):
+    """Number of documents that differ between a source and the index attached to it."""
+
+    missing: int
+    """Documents of the source that are not in the index, those rejected when it was attached included."""
+    changed: int
+    deleted: int
+    """Documents of the index that are no longer in the source."""
 
 
 def make_revision(index_uuid: str | None, hit: Mapping[str, Any]) -> str | None:
@@ -179,6 +192,20 @@ class AttachedSource(ABC):
                 written[id] = document
         versions = self.fetch_versions({id: found[id] for id in written}, access) if written else {}
         return states | {id: "changed" for id, old in written.items() if old.version not in versions.get(id, ())}
+
+    def measure_lag(self, attached: Iterable[tuple[str, AttachedVersion]]) -> SourceLag:
+        """Compare all attached documents (``Reader.scan_versions``) with the source, a request for every thousand.
+
+        Exact unless documents are written meanwhile. Raises like ``search``.
+        """
+        remaining, total = iter(attached), 0
+        counts = {"changed": 0, "deleted": 0, "not-indexed": 0}
+        while batch := dict(islice(remaining, _LAG_BATCH)):
+            total += len(batch)
+            for state in self.find_states(batch, None).values():
+                counts[state] += 1
+        missing = self.count_documents() - (total - counts["deleted"])
+        return SourceLag(max(0, missing), counts["changed"], counts["deleted"])
 
     def parse_hit(self, hit: Mapping[str, Any]) -> Document | None:
         """Return a hit as the document that attaching it now would make; None if it would be rejected."""

@@ -5,8 +5,10 @@ There is one registry in each process; the counts of several processes are added
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -58,6 +60,7 @@ class QueueCollector(Collector):
         infos = _list_index_infos(self._gateway, self._caller)
         up.add_metric(["engine"], float(infos is not None))
         yield from _collect_epochs(infos or ())
+        yield from _collect_sources(self._gateway, infos or ())
         yield up
 
 
@@ -90,6 +93,26 @@ def _get_index_info(gateway: JobGateway, name: str) -> IndexInfo | None:
         return gateway.get_index_info(name)
     except PhraseComError:
         return None
+
+
+def _collect_sources(gateway: JobGateway, infos: Iterable[IndexInfo]) -> Iterator[Metric]:
+    """Yield how far attached indexes are behind their sources, by two requests for each; none for one that fails."""
+    documents = GaugeMetricFamily(
+        "phrasecom_source_documents", "Documents in the source of an attached index", labels=["index"]
+    )
+    writes = GaugeMetricFamily(
+        "phrasecom_source_writes",
+        "Writes to the source since the index was attached; NaN: unknown until it is attached again",
+        labels=["index"],
+    )
+    for info in infos:
+        with suppress(PhraseComError):
+            source = gateway.get_source(info)
+            if source is not None:
+                count = source.count_writes()
+                writes.add_metric([info.name], math.nan if count is None else count)
+                documents.add_metric([info.name], source.count_documents())
+    yield from (documents, writes)
 
 
 def _collect_jobs(statistics: JobStatistics) -> Iterator[Metric]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
+from indexer.cli.main import run
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch.attached_source import ElasticsearchSource
 from indexer.errors import EngineUnavailable
@@ -228,6 +232,58 @@ def test_a_document_written_through_the_service_is_compared_by_its_content(
         job = who("root").post("/v1/indexes/news/documents", {"documents": [new, same]}).json["id"]
         wait_until(lambda: who("root").get(f"/v1/jobs/{job}").json["state"] == "done")
         assert collect_states(explain(who("root"), ["s1", "s2"])) == {"s1": "changed"}
+
+
+def read_metrics(source: AttachedSource) -> dict[str, float]:
+    """Return the metrics of the source by name."""
+    with source.open_engine() as engine:
+        app = make_app_client(engine)
+        families = list(text_string_to_metric_families(app.get("/metrics").text))
+        app.close()
+    samples = [sample for family in families for sample in family.samples if sample.labels == {"index": "news"}]
+    return {sample.name: sample.value for sample in samples if "source" in sample.name}
+
+
+def run_doctor_on_source(source: AttachedSource, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Return what the doctor finds about the source."""
+    capsys.readouterr()
+    run(["doctor", "--json", "--engine", source.url])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    return next(finding for finding in findings if finding["what"] == "source of news")
+
+
+def test_metrics_and_doctor_tell_how_far_an_index_is_behind_its_source(
+    source: AttachedSource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert read_metrics(source) == {"phrasecom_source_documents": 12, "phrasecom_source_writes": 0}
+    assert run_doctor_on_source(source, capsys)["state"] == "ok"
+    change_source(source)
+    source.put_document("later", make_story(2))
+    assert read_metrics(source) == {"phrasecom_source_documents": 13, "phrasecom_source_writes": 6}
+    finding = run_doctor_on_source(source, capsys)
+    assert finding["state"] == "note" and "phrasecom attach" in finding["fix"]
+    assert "2 documents not indexed, 1 changed, 1 deleted" in finding["detail"]
+    attach_source(source)
+    assert read_metrics(source) == {"phrasecom_source_documents": 13, "phrasecom_source_writes": 0}
+    assert run_doctor_on_source(source, capsys)["state"] == "ok"
+
+
+def test_metrics_and_doctor_tell_that_the_lag_is_unknown(
+    source: AttachedSource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forget_revisions(source)
+    metrics = read_metrics(source)
+    assert metrics["phrasecom_source_documents"] == 12 and math.isnan(metrics["phrasecom_source_writes"])
+    finding = run_doctor_on_source(source, capsys)
+    assert finding["state"] == "note" and "unknown until it is attached again" in finding["detail"]
+
+
+def test_every_write_to_a_recreated_source_counts(source: AttachedSource, capsys: pytest.CaptureFixture[str]) -> None:
+    source.client.indices.delete(index=source.index)
+    source.client.indices.create(index=source.index, mappings=MAPPINGS)
+    source.put_documents(make_stories())
+    assert read_metrics(source)["phrasecom_source_writes"] == 12
+    assert run_doctor_on_source(source, capsys)["state"] == "ok"  # the content is the same
 
 
 def forget_revisions(source: AttachedSource) -> None:
