@@ -16,15 +16,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def attached_site(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def source(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttachedSource]:
     source = AttachedSource(elasticsearch_url)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("attached"))
         patch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
         attach_source(source)
     source.put_document("late", make_story(2) | {"headline": "A late one"})
-    yield from serve_site(source.url, index_prefix=source.prefix)
+    yield source
     source.close()
+
+
+@pytest.fixture(scope="module")
+def attached_site(source: AttachedSource) -> Iterator[Site]:
+    yield from serve_site(source.url, index_prefix=source.prefix)
 
 
 @pytest.fixture
@@ -65,3 +70,25 @@ def test_facet_groups_of_an_attached_index_are_compared(attached_page: Page) -> 
     page.click("#ask .primary")
     page.wait_for_texts(".column.common .phrase")
     assert page.get_errors() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_element_notes_on_a_hit_that_it_was_changed_in_the_source(
+    attached_page: Page, source: AttachedSource, axe: str, dark: bool
+) -> None:
+    page, notes = attached_page, "why-this-result >> [part=source]"
+    page.emulate(dark=dark)
+    page.open("/example?index=news&q=Graph")
+    page.wait_for_texts("why-this-result[state=ready]")
+    page.wait_until_settled()
+    assert page.count_elements(notes) == 0
+    source.put_document("s2", make_story(2) | {"headline": "Graph, written anew"})
+    try:
+        page.open("/example?index=news&q=Graph")
+        assert page.wait_for_texts(notes) == ["Changed in the source since it was indexed."]
+        page.wait_until_settled()
+        states = page.run("return deep('why-this-result').map((one) => [one.hit, one.source])")
+        assert {hit: state for hit, state in states if state} == {"s2": "changed"}
+        assert page.run_axe(axe) == [] and page.get_errors() == []
+    finally:
+        source.put_document("s2", make_story(2))

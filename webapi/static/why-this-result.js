@@ -26,6 +26,11 @@
     compare: "Compare side by side",
     close: "Close",
     provisional: "provisional",
+    source: {
+      changed: "Changed in the source since it was indexed.",
+      deleted: "No longer in the source.",
+      unknown: "It is not known whether it has changed since it was indexed.",
+    },
     found: "found",
     lacking: "not found",
     query: { matched: "Query words", common: "Shared with the query", distinct_a: "Also about" },
@@ -214,7 +219,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           for (const one of open) {
             if (one.hit !== entry.hit) continue;
             open.delete(one);
-            one._take(entry.comparison || null, elements.length);
+            one._take(entry.comparison || null, elements.length, reply.sources);
           }
         }
         if (reply.state === "done" || !open.size) break;
@@ -275,6 +280,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     static fetch = (url, init) => fetch(url, init);
 
     #comparison = null;
+    #source = null;
     #rough = null;
     #error = null;
     #chosen = null;
@@ -339,7 +345,11 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     }
     set comparison(value) {
       this.#given = true;
-      this._take(value, 1);
+      this._take(value, 1, value?.sources);
+    }
+    /** How the source of an attached index has the hit now: changed, deleted or unknown; null if as it was attached. */
+    get source() {
+      return this.#source;
     }
     /** Lists to show until the answer arrives: {common: […], distinct_a: […]}. */
     set provisional(lists) {
@@ -376,13 +386,14 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         return;
       }
       this.#asked = asked;
-      this.#comparison = this.#error = this.#chosen = null;
+      this.#comparison = this.#source = this.#error = this.#chosen = null;
       this.#become("waiting");
       enlist(this);
     }
 
-    _take(comparison, together) {
+    _take(comparison, together, sources = null) {
       this.#comparison = comparison;
+      this.#source = sources?.[this.hit]?.state ?? null;
       this.#error = null;
       const filled = comparison && this.#lists().some(([, entries]) => entries.length);
       this.#become(filled ? "ready" : "empty");
@@ -400,7 +411,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       if (state) this.setAttribute("state", state);
       else this.removeAttribute("state");
       this.#render();
-      const detail = { state, comparison: this.#comparison, error: this.#error };
+      const detail = { state, comparison: this.#comparison, source: this.#source, error: this.#error };
       this.dispatchEvent(new CustomEvent("why-state", { bubbles: true, composed: true, detail }));
     }
 
@@ -431,6 +442,8 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       else if (state === "waiting") box.append(...this.#lists().map(([name]) => this.#ghosts(name)));
       else if (state === "empty") box.append(this.#said("empty", this.#whyEmpty(), this.#lists()[0]?.[0]));
       else if (state === "error") box.append(this.#said("error", `${this.#error.message} `, null, this.#retry()));
+      const source = (state === "ready" || state === "empty") && WORDS.source[this.#source];
+      if (source) box.append(make("p", { class: "said", part: "source" }, source));
       if (this.#chosen && state === "ready") box.append(this.#evidence(...this.#chosen));
       if (state === "ready" && this.hasAttribute("link")) box.append(this.#link());
       box.append(make("slot", { name: "a" }), make("slot", { name: "b" }), make("slot", { name: "after" }));
