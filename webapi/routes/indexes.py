@@ -12,12 +12,20 @@ from indexer.documents import Document
 from indexer.engines.attached_source import AttachedSource
 from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
 from indexer.engines.search_types import Groups, IndexInfo
-from indexer.errors import BadParameter, TooLarge, UnknownDocument
+from indexer.errors import (
+    BadParameter,
+    BadSetting,
+    CorruptIndex,
+    TooLarge,
+    UnknownDocument,
+    UnknownIndex,
+    UnsupportedVersion,
+)
 from indexer.records import BadRecord, OversizedRecord, check_document
 from webapi.context import get_caller, get_context, read_json_body
 from webapi.http.body_limits import get_max_body_bytes
 from webapi.http.job_responses import JSON_TYPE, make_accepted_response
-from webapi.http.problems import InvalidRequest
+from webapi.http.problems import InvalidRequest, public_message
 from webapi.routes.jobs import JOBS_PATH
 from webapi.schemas.requests import MAX_SUGGESTIONS, DocumentBody, DocumentsBody, parse_body
 from worker.jobs.job import Job
@@ -40,10 +48,17 @@ class DocumentIdConverter(BaseConverter):
 
 @blueprint.get(INDEXES_PATH, endpoint="listed")
 def list_indexes() -> Response:
-    """Return the indexes that the caller may use."""
+    """Return the indexes that the caller may use, and why some of them cannot be read."""
     gateway = get_context().gateway
-    infos = [gateway.get_index_info(name) for name in gateway.list_indexes(get_caller())]
-    return _make_json_response({"indexes": [_describe_index(info) for info in infos]})
+    infos, unreadable = [], []
+    for name in gateway.list_indexes(get_caller()):
+        try:
+            infos.append(gateway.get_index_info(name))
+        except (CorruptIndex, UnsupportedVersion, BadSetting) as error:
+            unreadable.append({"name": name, "code": error.code, "detail": public_message(error)})
+        except UnknownIndex:
+            pass  # deleted since it was listed
+    return _make_json_response({"indexes": [_describe_index(info) for info in infos], "unreadable": unreadable})
 
 
 @blueprint.get(f"{INDEXES_PATH}/<name>", endpoint="one")

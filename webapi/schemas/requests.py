@@ -235,5 +235,7 @@ def parse_body(model: type[M], body: bytes) -> M:
 def _describe_validation_error(details: dict[str, Any]) -> dict[str, str]:
     path = "/".join(str(part) for part in details["loc"])
     texts = {"extra_forbidden": "unknown field; see /docs", "too_short": "must not be empty"}
+    if details["loc"] and details["loc"][-1] == "date":
+        texts["string_pattern_mismatch"] = "must be a date; write it as 2011-03-11 or 2011-03-11T09:00:00"
     detail = texts.get(str(details["type"])) or str(details["msg"]).removeprefix("Value error, ")
     return {"at": f"/{path}" if path else "", "detail": detail}

@@ -200,8 +200,15 @@ class WholeIndexReply(IndexReply):
     facets: list[FacetReply] = Field(description="Facets of the documents the caller may read, most used first")
 
 
+class UnreadableIndexReply(ReplyModel):
+    name: str
+    code: str = Field(description="corrupt-index, unsupported-version or bad-setting")
+    detail: str
+
+
 class IndexesReply(ReplyModel):
     indexes: list[IndexReply]
+    unreadable: list[UnreadableIndexReply] = Field(description="Indexes that cannot be used until they are repaired")
 
 
 class SalientReply(ReplyModel):
@@ -219,6 +226,9 @@ class DocumentReply(ReplyModel):
     date: str | None
     url: str | None
     facets: dict[str, list[str]]
+    acl: list[str] | None = Field(
+        default=None, description="Groups that may read it; only for callers who may read every document"
+    )
     extra: dict[str, Any]
     version: str
     salient: list[SalientReply]

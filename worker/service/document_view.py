@@ -18,7 +18,8 @@ def build_document_json(
     display_forms = DisplayForms([DocumentSpans(document)], model, groups)
     fields = document.document.to_dict()
     fields.pop("revision", None)  # it matters only to the source it was attached from
-    del fields["acl"]  # callers do not see who else may read it
+    if groups is not None:
+        del fields["acl"]  # callers with limited groups do not see who else may read it
     return {
         "index": index,
         **fields,

@@ -101,6 +101,15 @@ def public(app: AppClient, keys: IssuedKeys) -> AppClient:
     return app.with_key(keys.secrets["public"])
 
 
+def test_only_a_caller_who_may_read_everything_sees_the_acl_of_a_document(
+    app: AppClient, keys: IssuedKeys, staff: AppClient
+) -> None:
+    path = "/v1/indexes/papers/documents/b1"
+    whole, restricted = app.with_key(keys.secrets["root"]).get(path).json, staff.get(path).json
+    assert whole is not None and restricted is not None
+    assert whole["acl"] == ["guests", "staff"] and "acl" not in restricted
+
+
 def test_a_hidden_document_is_like_one_that_is_not_there(staff: AppClient, public: AppClient) -> None:
     assert staff.get("/v1/indexes/papers/documents/s1").status_code == 200
     assert staff.compare("o1", "s1").status_code == 200

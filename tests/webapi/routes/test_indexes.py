@@ -11,6 +11,8 @@ import pytest
 
 from indexer.readers.registry import read_documents
 from indexer.readers.rejects import Rejects
+from tests.support.api_keys import make_app_client
+from tests.support.damaged_files import get_epoch_folder
 from tests.support.polling import wait_until
 from tests.support.web_servers import StartServer
 from tests.support.workers import StartWorker
@@ -29,6 +31,19 @@ def test_indexes_are_listed_and_described(real: Client) -> None:
     assert papers["documents"] >= 12 and papers["phrases"] > 0 and papers["epoch"]
     with pytest.raises(ApiError, match="unknown-index"):
         real.get_index("nope")
+
+
+def test_a_damaged_index_is_reported_beside_the_others(engine_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(engine_folder, tmp_path / "engine")
+    shutil.copytree(folder / "papers", folder / "broken")
+    (get_epoch_folder(folder, "broken") / "info.json").write_bytes(b"{")
+    app = make_app_client(folder)
+    listed = app.get("/v1/indexes")
+    assert listed.status_code == 200 and listed.json is not None
+    assert [one["name"] for one in listed.json["indexes"]] == ["papers"]
+    (broken,) = listed.json["unreadable"]
+    assert (broken["name"], broken["code"]) == ("broken", "corrupt-index") and str(tmp_path) not in listed.text
+    app.close()
 
 
 def test_a_document_is_shown_with_its_salient_phrases(real: Client) -> None:
@@ -119,6 +134,15 @@ def test_a_document_that_cannot_be_stored_is_refused_with_its_position(
     (misfit,) = reply.json()["errors"]
     assert misfit["at"] == "/documents/1" and misfit["detail"].startswith(message)
     assert real.request("GET", "/v1/indexes/papers/documents/fine").status == 404, "none of them is added"
+
+
+def test_a_malformed_date_is_refused_in_words(real: Client) -> None:
+    body = {"documents": [{"id": "x", "date": "11.3.2011"}]}
+    (misfit,) = real.request("POST", "/v1/indexes/papers/documents", body).json()["errors"]
+    assert misfit == {
+        "at": "/documents/0/date",
+        "detail": "must be a date; write it as 2011-03-11 or 2011-03-11T09:00:00",
+    }
 
 
 @pytest.mark.parametrize("value", ["NaN", "1e999"])
