@@ -91,6 +91,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
     text = _to_string(values["text"], "text")
     if not text.strip():
         raise BadRecord(NO_TEXT if values["text"] is None else "the text is empty")
+    _check_acl_spelling(record, fields)
     facets = _to_facets(values["facets"])
     for name, source in fields.get_facet_sources().items():
         facets |= _to_facets({name: _get_value(record, source)})
@@ -108,6 +109,20 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
     )
     check_document(document, max_bytes)
     return document
+
+
+def _check_acl_spelling(record: Mapping[str, Any], fields: FieldMap) -> None:
+    """Raise BadRecord for a field like ``ACL`` or ``acls`` in the place of ``acl``, which would make the document
+    public; not if --map says where the groups are, or that there are none."""
+    if "acl" in fields.sources or "acl" in record:
+        return
+    for name, value in record.items():
+        letters = "".join(filter(str.isalpha, name)).lower()
+        if letters in ("acl", "acls") and value not in (None, ""):
+            raise BadRecord(
+                f"the field {name[:40]!r} is not acl, so everybody could read the document; rename it, "
+                f"or use --map acl={name[:40]} (--map acl= if it is no list of groups)"
+            )
 
 
 def check_document(document: Document, max_bytes: int) -> None:

@@ -336,3 +336,15 @@ def test_markdown_loses_its_marks_but_not_its_words() -> None:
 )
 def test_a_short_line_that_stands_alone_is_the_title_of_a_plain_text(content: str, title: str, text: str) -> None:
     assert parse_plain_text(content) == (title, text)
+
+
+@pytest.mark.parametrize("name", ["ACL", "Acl", "acls", "_acl"])
+def test_a_misspelled_acl_is_rejected_and_not_made_public(tmp_path: Path, name: str) -> None:
+    record = {"id": "a", "text": "On bees", name: ["staff"]}
+    path = write_json_lines(tmp_path / "a.jsonl", record)
+    documents, ((_, reason),) = read_file(path)
+    assert documents == [] and repr(name) in reason and f"--map acl={name}" in reason
+    assert [one.acl for one in read_file(path, [f"acl={name}"])[0]] == [("staff",)]
+    assert [(one.acl, one.extra) for one in read_file(path, ["acl="])[0]] == [((), {name: ["staff"]})]
+    write_json_lines(path, record | {"acl": ["board"]}, {"id": "b", "text": "On bees", name: None})
+    assert [one.acl for one in read_file(path)[0]] == [("board",), ()]
