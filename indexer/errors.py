@@ -30,6 +30,11 @@ PhraseComError
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
+SIDE_PREFIXES = ("id", "ids", "search", "query", "text", "file")
+"""What a side of a comparison may begin with on the shell, before a colon."""
+
 
 class PhraseComError(Exception):
     """A failure that is reported to the user in one line."""
@@ -108,6 +113,11 @@ class UnknownDocument(NotFound):
         fix = f"find ids with: phrasecom search WORDS --index {index}"
         if any(" " in id for id in ids):
             fix = f"write 'query:WORDS' or 'text:WORDS' for words, or {fix}"
+        similar = [
+            name for id in ids if ":" in id for name in get_close_matches(id.partition(":")[0], SIDE_PREFIXES, n=1)
+        ]
+        if similar:
+            fix = f"did you mean '{similar[0]}:…'? otherwise {fix}"
         super().__init__(f"no document {names} in index {index!r}", fix=fix)
 
 

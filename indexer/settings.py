@@ -280,7 +280,8 @@ def describe_allowed_values(setting_name: str) -> str:
     if choices:
         return "one of " + ", ".join(choices)
     type_names: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", SecretStr: "text"}
-    words = [type_names[field.annotation]]
+    has_url_example = any("://" in example for example in field.examples or ())
+    words = ["a URL" if has_url_example else type_names[field.annotation]]
     for rule in field.metadata:
         for attribute, phrase in (("ge", "at least"), ("gt", "above"), ("le", "at most")):
             bound = getattr(rule, attribute, None)

@@ -29,6 +29,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _MAX_DRIFT = 0.2
 """Changed share of an index from which a refresh is suggested."""
+_MAX_MISSING_NAMES = 10
+"""Ids that are named in a message."""
 
 map_option = click.option(
     "--map",
@@ -292,12 +294,17 @@ def delete_command(ids: tuple[str, ...], everything: bool, index: str, as_json: 
             count = info.documents if info else None
             print_json({"index": index, "deleted": count}) if as_json else click.echo(f"index {index} deleted")
             return 0
-        deleted = delete_documents(engine, index, ids, listener=notifier)
-        _print_update(engine, index, as_json, deleted=deleted, missing=len(set(ids)) - deleted)
-    return 0 if deleted == len(set(ids)) else 1
+        result = delete_documents(engine, index, ids, listener=notifier)
+        ids_for_json = {"missing_ids": list(result.missing)} if as_json else {}
+        _print_update(engine, index, as_json, deleted=result.count, missing=len(result.missing), **ids_for_json)
+    if result.missing:
+        names = ", ".join(map(repr, result.missing[:_MAX_MISSING_NAMES]))
+        more = len(result.missing) - _MAX_MISSING_NAMES
+        click.echo(f"phrasecom: not in the index: {names}{f' and {more:,} more' if more > 0 else ''}", err=True)
+    return 0 if result.count == len(set(ids)) else 1
 
 
-def _print_update(engine: Engine, index: str, as_json: bool, **counts: int) -> None:
+def _print_update(engine: Engine, index: str, as_json: bool, **counts: object) -> None:
     info = engine.open_reader(index).info
     values: dict[str, object] = {"index": index, **counts, "documents": info.documents, "drift": info.drift}
     if as_json:

@@ -46,6 +46,8 @@ class WriteResult:
     """The number of this write."""
     superseded: frozenset[str] = frozenset()
     """Ids of documents that were left out because a newer write stands in the index."""
+    missing: tuple[str, ...] = ()
+    """Ids to delete that no document of the index had, in the order given."""
 
 
 ClaimCheck = Callable[[], None]

@@ -169,10 +169,18 @@ class RedisNotifier(WriteListener):
             try:
                 step()
             except (self._error_type, OSError) as error:
-                self.failure = str(error).partition("\n")[0][:200] or type(error).__name__
+                self.failure = _describe_failure(error)
 
     def _redis_key(self, name: str) -> bytes:
         return (self._prefix + name).encode("utf-8", "surrogatepass")
+
+
+def _describe_failure(error: Exception) -> str:
+    """Return one line about a failure of Redis, without the command that failed."""
+    text = str(error).partition("\n")[0]
+    if "read only replica" in text:
+        return "its Redis is a read-only replica; set redis_url to the primary"
+    return text.rpartition(" caused error: ")[2][:200] or type(error).__name__
 
 
 def open_notifier(settings: Settings) -> RedisNotifier:

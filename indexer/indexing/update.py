@@ -8,7 +8,7 @@ from contextlib import closing
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
 from indexer.engines.base import Engine
-from indexer.engines.write_order import ClaimCheck, skip_claim_check
+from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_check
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
 from indexer.indexing.notifications import DocumentVersion, WriteListener
@@ -59,15 +59,17 @@ def add_documents(
     raise EpochChanged(f"index {index!r} was rebuilt {_MAX_TRIES} times during the update", fix="run it again")
 
 
-def delete_documents(engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None) -> int:
-    """Delete documents; return how many of them there were."""
+def delete_documents(
+    engine: Engine, index: str, ids: Iterable[str], *, listener: WriteListener | None = None
+) -> WriteResult:
+    """Delete documents; the result tells how many of them there were and which there were not."""
     epoch, unique_ids = engine.open_reader(index).info.epoch, list(dict.fromkeys(ids))
     write_name = listener.before_write(index, epoch, unique_ids) if listener else b""
     result = engine.delete_documents(index, unique_ids)
     if listener:
         deleted = [id for id in unique_ids if id not in result.superseded]
         listener.after_write(index, epoch, dict.fromkeys(deleted), result.sequence, write_name)
-    return result.count
+    return result
 
 
 def refresh_index(engine: Engine, index: str, progress: Progress = no_progress, *, processes: int = 0) -> BuildReport:

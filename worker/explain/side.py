@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from indexer.dates import date_bounds_to_millis
 from indexer.engines.search_types import Selection
-from indexer.errors import BadParameter, BadSide, TooLarge
+from indexer.errors import SIDE_PREFIXES, BadParameter, BadSide, TooLarge
 from indexer.identifiers import MAX_ID_BYTES, is_document_id, replace_surrogates
 
 SideKind = Literal["document", "set", "query", "text"]
@@ -66,7 +66,7 @@ class Side:
     def from_text(cls, written: str) -> Side:
         """Parse a side as written on the shell. Raise BadSide if it is malformed or its file cannot be read."""
         form, colon, rest = written.partition(":")
-        if not colon or form not in (*_KIND_BY_FORM, "file"):
+        if not colon or form not in SIDE_PREFIXES:
             return cls.from_id(written)
         if form == "id":
             return cls.from_id(rest)

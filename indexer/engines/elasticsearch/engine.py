@@ -232,7 +232,8 @@ class ElasticsearchEngine(Engine):
 
         written, superseded = self._write_and_find_superseded(alias, make_actions())
         existed = [id for id in written if id in markers and markers[id] not in DELETION_MARKERS]
-        return WriteResult(len(existed), mark.sequence, superseded)
+        missing = tuple(id for id in dict.fromkeys(ids) if id not in superseded.union(existed))
+        return WriteResult(len(existed), mark.sequence, superseded, missing)
 
     def get_write_generation(self, index: str) -> int:
         return self._generations.get_last(check_index_name(index))

@@ -25,7 +25,7 @@ from indexer.engines.write_order import (
     skip_claim_check,
 )
 from indexer.errors import EpochChanged, UnknownIndex
-from indexer.identifiers import check_index_name, is_document_id
+from indexer.identifiers import check_index_name
 from indexer.progress import Progress, no_progress
 
 
@@ -102,8 +102,7 @@ class EmbeddedEngine(Engine):
 
     def delete_documents(self, index: str, ids: Sequence[str], *, sequence: int | None = None) -> WriteResult:
         with self._open_update(index) as session:
-            valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
-            return session.delete(valid_ids, self._choose_sequence(index, sequence))
+            return session.delete(list(dict.fromkeys(ids)), self._choose_sequence(index, sequence))
 
     def get_write_generation(self, index: str) -> int:
         return self._get_index_folder(index).read_generation()

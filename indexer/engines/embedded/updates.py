@@ -15,6 +15,7 @@ from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
 from indexer.engines.write_order import ClaimCheck, WriteMark, WriteResult
+from indexer.identifiers import is_document_id
 
 UPDATE_MEMORY_BYTES = 32_000_000
 """Buffer of the tantivy writer."""
@@ -55,14 +56,16 @@ class UpdateSession:
     def delete(self, ids: Sequence[str], sequence: int) -> WriteResult:
         """Delete documents and commit; leave out those of which a newer write stands."""
         mark = WriteMark(sequence, time.time())
-        superseded = frozenset(id for id in ids if self._delta.is_superseded(id, mark.sequence))
-        deleted = [id for id in ids if id not in superseded]
+        valid_ids = [id for id in ids if is_document_id(id)]
+        superseded = frozenset(id for id in valid_ids if self._delta.is_superseded(id, mark.sequence))
+        deleted = [id for id in valid_ids if id not in superseded]
         present = [id for id in deleted if self._contains(id)]
         for id in present:
             self._writer.delete_documents_by_term("id", id)
         if deleted:
             self._commit(self._delta.without_documents(deleted, self._graph, mark))
-        return WriteResult(len(present), mark.sequence, superseded)
+        missing = tuple(id for id in ids if id not in superseded.union(present))
+        return WriteResult(len(present), mark.sequence, superseded, missing)
 
     def __enter__(self) -> Self:
         return self

@@ -103,7 +103,8 @@ def bad_files(tmp_path: Path) -> Path:
         (["bench", "--quick", "--plot", "nowhere/x.svg"], "cannot write nowhere/x.svg"),
         (["bench", "--quick", "--elasticsearch", "x"], "'x' is not an Elasticsearch URL; write http://HOST:9200"),
         (["bench", "--quick", "--elasticsearch", CLOSED_PORT], "does not answer"),
-        (["worker", "--redis-url", "nonsense"], "--redis-url is (hidden); it must be text, like redis://"),
+        (["worker", "--redis-url", "nonsense"], "--redis-url is (hidden); it must be a URL, like redis://"),
+        (["worker", "--redis-url", "http://x"], "--redis-url is (hidden); it must be a URL, like redis://"),
         (["worker", "--queue", "x"], "Invalid value for '--queue'"),
         (["serve", "--inline", "--port", "99999"], "it must be a whole number, at least 0, at most 65 535"),
         (["serve", "--inline", "--host", "0.0.0.0"], "without API keys, the server listens on this machine only"),
@@ -141,6 +142,7 @@ def test_a_bad_side_or_method_is_reported_in_one_line(phrasecom: RunCommand, ind
     cases = {
         ("nobody", "bees-000"): "no document 'nobody' in index 'made-up'; find ids with: phrasecom search",
         ("two words", "bees-000"): "write 'query:WORDS' or 'text:WORDS' for words, or find ids with: phrasecom search",
+        ("seach:bees", "bees-000"): "did you mean 'search:…'? otherwise find ids with: phrasecom search",
         ("text:", "bees-000"): "text is empty",
         ("ids:", "bees-000"): "a set needs at least one id; write ids:ID,ID",
         ("file:gone.txt", "bees-000"): "gone.txt",

