@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from indexer.cli.main import run
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch.attached_source import ElasticsearchSource
-from indexer.errors import EngineUnavailable
+from indexer.errors import BadSetting, EngineUnavailable
 from indexer.indexing.build import build_index
 from indexer.indexing.update import refresh_index
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
@@ -184,6 +184,34 @@ def test_documents_of_several_indices_and_routed_ones_are_found(source: Attached
         assert collect_states(explain(who("root"), hits)) == {}
         source.client.delete(index=other, id="r21", routing="x21", refresh=True)
         assert collect_states(explain(who("root"), hits)) == {"r21": "deleted"}
+        # _search refuses such a name to callers with limited groups: their rights cannot be checked in it
+        assert collect_states(explain(who("guest"), ["s1"])) == {"s1": "unknown"}
+
+
+@pytest.mark.parametrize("denied", ["when attached", "afterwards"])
+def test_a_key_that_may_not_read_settings_gets_states_by_content(
+    source: AttachedSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, denied: str
+) -> None:
+    def make_denying(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call_unless_denied(*arguments: Any, **options: Any) -> Any:
+            if options["index"] == source.index:
+                raise BadSetting("Elasticsearch denies access (403)")
+            return method(*arguments, **options)
+
+        return call_unless_denied
+
+    kind = type(source.client.indices)
+    with monkeypatch.context() as patch:
+        for name in ("get_settings", "stats"):
+            patch.setattr(kind, name, make_denying(getattr(kind, name)))
+        if denied == "when attached":
+            attach_source(source)
+            patch.undo()
+            assert math.isnan(read_metrics(source)["phrasecom_source_writes"])
+        change_source(source)
+        with serve_callers(source, tmp_path) as who:
+            states = collect_states(explain(who("root"), ["s1", "s2", "s3", "s4", "s5"]))
+            assert states == {"s1": "changed", "s4": "deleted"}
 
 
 def test_restricted_callers_learn_nothing_of_what_they_may_not_read(source: AttachedSource, tmp_path: Path) -> None:
