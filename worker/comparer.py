@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
+import numpy as np
+
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups, Neighbourhood
@@ -24,10 +26,11 @@ from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
+from worker.explain.topic_evidence import QueryTopic
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.base import MethodResult, PairProblem
 from worker.methods.log_evidence import measure_relevance_and_margins
-from worker.methods.query_ranking import halve_cut_for_query, rank_for_query
+from worker.methods.query_ranking import rank_for_query
 from worker.methods.registry import METHODS
 from worker.methods.relevance import prepare_and_calibrate_pair
 
@@ -246,21 +249,23 @@ def _build_graph(
 def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tuple[PairProblem, MethodResult]:
     """Build the features of a pair and return them with the method's result."""
     query_side = _find_query_side(spec, pair)
-    parameters = halve_cut_for_query(spec.parameters) if query_side else spec.parameters
     method = METHODS[spec.method]
     problem = build_pair_problem(
         pair,
         graph,
-        parameters,
+        spec.parameters,
         unit_weights=spec.is_full_graph and spec.preset == "paper",
         with_counts=method.needs_counts,
-        with_word_bm25=method.needs_word_bm25
-        or (query_side is not None and not _get_salient_phrases(pair, query_side)),
+        with_word_bm25=method.needs_word_bm25,
         neighbour_texts=_fetch_neighbour_lemmas(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
     )
     if query_side:
-        evidence = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
-        return problem, rank_for_query(problem, evidence, query_side)
+        query, hit = (pair.b, pair.a) if query_side == "b" else (pair.a, pair.b)
+        measured = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
+        ids = np.full(len(problem.phrases), -1, dtype=np.int64)
+        ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
+        evidence = QueryTopic(query).measure_evidence(hit, ids)
+        return problem, rank_for_query(problem, measured, query_side, evidence.strength, evidence.noise)
     return problem, method.sort_phrases(problem)
 
 
@@ -269,10 +274,6 @@ def _find_query_side(spec: ComparisonSpec, pair: SidePair) -> Literal["a", "b"] 
     if spec.method != "cda" or spec.parameters.threshold != "log" or pair.a.kind == pair.b.kind:
         return None
     return "a" if pair.a.kind == "query" else "b" if pair.b.kind == "query" else None
-
-
-def _get_salient_phrases(pair: SidePair, side: Literal["a", "b"]) -> Sequence[str]:
-    return pair.candidates.salient_a if side == "a" else pair.candidates.salient_b
 
 
 def _fetch_neighbour_lemmas(pair: SidePair, graph: LocalGraph, groups: Groups) -> list[list[str]]:

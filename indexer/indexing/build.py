@@ -165,6 +165,7 @@ def _build_epoch(
 ) -> IndexInfo:
     """Mine the phrase model, analyse and write the documents, commit."""
     from indexer.analysis.analyzer import Analyzer
+    from indexer.analysis.reservoir import add_reservoir
     from indexer.mining.pipeline import mine_model
 
     analysis = plan.analysis
@@ -188,6 +189,7 @@ def _build_epoch(
         )
         with closing(prepared):  # ends its processes if a write fails
             build.write_prepared(prepared)
+        model = add_reservoir(model, analyser, spool)
     info = IndexInfo(
         name=plan.index,
         epoch=plan.epoch,

@@ -21,6 +21,7 @@ from indexer.mining.mined_batches import Arrays, MinedBatches, pack_edges, pack_
 from indexer.mining.spelling_counts import DisplayFormCounts, DisplayFormTotals, count_display_forms
 from indexer.model.phrase_model import ModelSettings, PhraseModel
 from indexer.model.topic_space import (
+    PAIR_DIMENSIONS,
     PhraseVectorMeans,
     PhraseVectorSums,
     TopicSpace,
@@ -215,6 +216,7 @@ def _complete_model_with_edges(
     """Return the model with frequencies, degrees, background and topics; fill ``batches.edge_spool`` if asked to."""
     corpus, compiled = batches.corpus, CompiledModel(draft)
     size = len(draft.phrases)
+    pair_topics = topics.keep_leading_dimensions(PAIR_DIMENSIONS)
 
     def weigh_batch(number: int) -> _BatchSums:
         first, last = batches.batches[number]
@@ -228,13 +230,13 @@ def _complete_model_with_edges(
             np.bincount(edges.phrase, weight, minlength=size).astype(np.float64, copy=False),
             np.bincount(edges.phrase, normalised, minlength=size).astype(np.float64, copy=False),
             len(edges.phrase),
-            sum_phrase_vectors(topics, words, document, lengths, edges.document, edges.phrase),
+            sum_phrase_vectors(pair_topics, words, document, lengths, edges.document, edges.phrase),
             pack_edges(edges, weight) if keep_edges else (),
         )
 
     frequency, degree, normalised_weight = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
     edge_count = 0
-    phrase_vectors = PhraseVectorMeans(topics, size)
+    phrase_vectors = PhraseVectorMeans(pair_topics, size)
     for number, sums in map_in_order(weigh_batch, iter(range(len(batches.batches))), processes):
         frequency += sums.frequency
         degree += sums.degree
@@ -251,6 +253,7 @@ def _complete_model_with_edges(
         settings={**draft.settings, "edges": edge_count},
         topic_word_ids=np.flatnonzero(topics.vector_rows >= 0).astype(np.int32),
         topic_vectors=topics.vectors.astype(np.float16),
+        topic_scales=topics.scales,
         topic_centroid=topics.centroid,
         phrase_topic_vectors=phrase_vectors.compute_means(frequency),
     )

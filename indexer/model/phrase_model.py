@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
 from indexer.model.bm25 import idf
-from indexer.model.topic_space import TopicSpace
+from indexer.model.phrase_directions import PhraseDirections, Reservoir
+from indexer.model.topic_space import PAIR_DIMENSIONS, SAMPLE_SIZE, TopicSpace
 
 FORMAT = 1
 
@@ -25,7 +26,11 @@ _EXTRA_ARRAYS = {
     "phrase_words": "phrase_word_ids",
     "places": "phrase_topic_vectors",
     "starts": "phrase_starts",
+    "reservoir_phrases": "reservoir_phrase_ids",
+    "reservoir_starts": "reservoir_starts",
+    "reservoir_vectors": "reservoir_vectors",
     "topic_middle": "topic_centroid",
+    "topic_scales": "topic_scales",
     "topic_vectors": "topic_vectors",
     "topic_words": "topic_word_ids",
 }
@@ -90,10 +95,17 @@ class PhraseModel:
     """Words that have a topic vector, ascending."""
     topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
     """Their vectors, shape (topic words, dimensions); no dimensions where no topics were learned."""
+    topic_scales: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """Singular values of the dimensions, shape (dimensions,); empty in an index of a former version."""
     topic_centroid: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     """Mean vector of the texts, shape (dimensions,)."""
     phrase_topic_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
-    """Mean topic vector of the documents that contain each phrase, shape (phrases, dimensions)."""
+    """Mean topic vector of the documents that contain each phrase, shape (phrases, ``PAIR_DIMENSIONS`` or fewer)."""
+    reservoir_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    """Topic vectors of documents drawn at random, shape (documents of the reservoir, dimensions)."""
+    reservoir_starts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(1, np.int32))
+    """Document r has the salient phrases ``reservoir_phrase_ids[reservoir_starts[r]:reservoir_starts[r + 1]]``."""
+    reservoir_phrase_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     acronyms: Mapping[str, list[str]] = field(default_factory=dict)
     """Short form -> long forms, the most frequent first, both as lemmas."""
 
@@ -115,7 +127,25 @@ class PhraseModel:
         """Topic space of the words; without dimensions where no topics were learned."""
         rows = np.full(len(self.words) + 1, -1, dtype=np.int32)
         rows[self.topic_word_ids] = np.arange(len(self.topic_word_ids))
-        return TopicSpace(rows, self.topic_vectors, self.topic_centroid, self.word_idf, self.average_length)
+        return TopicSpace(
+            rows, self.topic_vectors, self.topic_scales, self.topic_centroid, self.word_idf, self.average_length
+        )
+
+    @cached_property
+    def pair_topic_space(self) -> TopicSpace:
+        """The leading dimensions of the topic space, in which pairs of documents are compared."""
+        return self.topic_space.keep_leading_dimensions(PAIR_DIMENSIONS)
+
+    @cached_property
+    def directions(self) -> PhraseDirections:
+        """Directions of phrases and queries in topic space."""
+        return PhraseDirections(
+            self.topic_space,
+            self.phrase_starts,
+            self.phrase_word_ids,
+            Reservoir(self.reservoir_vectors.astype(np.float32), self.reservoir_starts, self.reservoir_phrase_ids),
+            sampled_share=min(1.0, SAMPLE_SIZE / max(self.document_count, 1)),
+        )
 
     @cached_property
     def short_forms(self) -> dict[str, list[str]]:

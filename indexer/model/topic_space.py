@@ -1,4 +1,4 @@
-"""Topic space: vectors of words, phrases and texts in a few dozen dimensions (latent semantic analysis).
+"""Topic space: vectors of words, phrases and texts in a few hundred dimensions (latent semantic analysis).
 
 The leading right singular vectors of the document-word matrix bring words together that are used in the same kind of
 documents, even if no document contains both. A neighbourhood of some hundred documents cannot show that, so the space
@@ -9,7 +9,7 @@ the bytes of stored models; this one never holds two bases of the vocabulary's s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,9 @@ from indexer.model.bm25 import compute_tf_saturation, idf
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_DIMENSIONS = 64
+MAX_DIMENSIONS = 300
+PAIR_DIMENSIONS = 64
+"""Leading dimensions that pairs of documents are compared in: enough for whole texts, too few for a query's words."""
 SAMPLE_SIZE = 20_000
 """Documents the vectors are learned from: more do not make them sharper, and the time stays constant."""
 _MIN_DOCUMENTS, _MAX_DOCUMENT_SHARE = 3, 0.3
@@ -39,6 +41,19 @@ SMALL_BATCH = 8
 Ints = NDArray[np.integer]
 
 
+class WeighedText(NamedTuple):
+    """The words of a text that have a vector, and the text's vector."""
+
+    rows: NDArray[np.int32]
+    """Rows of the vectors of its distinct words, ascending."""
+    weights: NDArray[np.float32]
+    """BM25 weight of each; their squares add up to 1."""
+    raw_vector: NDArray[np.float32]
+    """The sum of the vectors of its words by weight, shape (dimensions,)."""
+    vector: NDArray[np.float32]
+    """The same, less the mean of all texts and of length 1; zeros for a text without a known word."""
+
+
 @dataclass(frozen=True)
 class TopicSpace:
     """Vectors of words, and the mean of all texts."""
@@ -47,6 +62,8 @@ class TopicSpace:
     """Word -> row of ``vectors``, or -1, shape (words + 1,); the last is for unknown words."""
     vectors: NDArray[np.float32] | NDArray[np.float16]
     """Shape (words with a vector, dimensions). All are numbers of half precision, whichever type stores them."""
+    scales: NDArray[np.float32]
+    """Singular values, descending, shape (dimensions,); empty for a space that was learned without them."""
     centroid: NDArray[np.float32]
     """Mean of the sampled texts before they are normalised, shape (dimensions,)."""
     word_idf: NDArray[np.float64]
@@ -57,19 +74,37 @@ class TopicSpace:
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
+    def keep_leading_dimensions(self, count: int) -> TopicSpace:
+        """Return the space of the first ``count`` dimensions, which are the most important ones."""
+        return replace(
+            self, vectors=self.vectors[:, :count], scales=self.scales[:count], centroid=self.centroid[:count]
+        )
+
     def embed_texts(self, word_ids: Ints, text_of_token: Ints, text_lengths: Ints) -> NDArray[np.float32]:
         """Return unit vectors of a batch of texts, shape (texts, dimensions); zeros for a text without a known word.
 
         ``word_ids`` and ``text_of_token``, shape (tokens,), are the word and the text of each token; ``text_lengths``,
         shape (texts,), the tokens of each text.
         """
-        cells = _weigh_words_by_text(
-            self.vector_rows, self.word_idf, self.average_length, word_ids, text_of_token, text_lengths
-        )
+        cells = self._weigh_words(word_ids, text_of_token, text_lengths)
         raw = self._sum_word_vectors(cells, len(text_lengths)) - self.centroid
         size = np.linalg.norm(raw, axis=1, keepdims=True)
         known = np.bincount(cells.text, minlength=len(text_lengths)) > 0
         return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
+
+    def weigh_text(self, word_ids: Ints) -> WeighedText:
+        """Weigh the words of one text, given in any order, and return them with the text's vector."""
+        cells = self._weigh_words(word_ids, np.zeros(len(word_ids), dtype=np.int64), np.array([len(word_ids)]))
+        raw = self._sum_word_vectors(cells, 1)[0]
+        centred = raw - self.centroid
+        length = float(np.linalg.norm(centred))
+        vector = centred / length if length > 1e-9 and len(cells.row) else np.zeros_like(centred)
+        return WeighedText(cells.row, cells.weight, raw, vector)
+
+    def _weigh_words(self, word_ids: Ints, text_of_token: Ints, text_lengths: Ints) -> _TextWordWeights:
+        return _weigh_words_by_text(
+            self.vector_rows, self.word_idf, self.average_length, word_ids, text_of_token, text_lengths
+        )
 
     @cached_property
     def _single_precision_vectors(self) -> NDArray[np.float32]:
@@ -163,11 +198,13 @@ def _learn_space_on_one_thread(
     matrix = _build_sample_matrix(word_ids, document_offsets, sample, rows, word_idf, average_length)
     rank = min(MAX_DIMENSIONS, *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
-        no_vectors = np.zeros((len(topic_words), 0), dtype=np.float32)
-        return TopicSpace(rows, no_vectors, np.zeros(0, dtype=np.float32), word_idf, average_length)
+        no_vectors, none = np.zeros((len(topic_words), 0), dtype=np.float32), np.zeros(0, dtype=np.float32)
+        return TopicSpace(rows, no_vectors, none, none, word_idf, average_length)
     vectors = _leading_singular_vectors(matrix, rank, seed).astype(np.float16).astype(np.float32)
-    centroid = np.asarray((matrix @ vectors).mean(axis=0), dtype=np.float32)
-    return TopicSpace(rows, vectors, centroid, word_idf, average_length)
+    texts = np.asarray(matrix @ vectors)
+    scales = np.sqrt(np.einsum("ij,ij->j", texts, texts, dtype=np.float64)).astype(np.float32)
+    centroid = texts.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return TopicSpace(rows, vectors, scales, centroid, word_idf, average_length)
 
 
 def _build_sample_matrix(

@@ -164,6 +164,7 @@ class _EntryBuilder:
             ),
             also=(full_form.lemmas, *also) if full_form and full_form.lemmas not in (phrase, *also) else also,
             reasons=self._bridges.explain_phrase(phrase, lacking="b" if count_a else "a") if is_implied else None,
+            noise=_round_score(float(self._result.noise[row])) if is_implied and self._result.noise is not None else None,
         )
 
     def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:

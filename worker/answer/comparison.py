@@ -82,12 +82,16 @@ class Entry:
     evidence: tuple[Snippet, ...] = ()
     also: tuple[str, ...] = ()
     reasons: Reasons | None = None
+    noise: float | None = None
+    """Share of random documents that have an entry as good; None for a phrase in both texts, or if not known."""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {"phrase": self.phrase, "display": self.display, "score": self.score, "kind": self.kind}
         out["a"] = {"count": self.count_a, "relevance": self.relevance_a}
         out["b"] = {"count": self.count_b, "relevance": self.relevance_b}
         out["evidence"] = [place.to_dict() for place in self.evidence]
+        if self.noise is not None:
+            out["noise"] = self.noise
         if self.also:
             out["also"] = list(self.also)
         if self.reasons is not None:

@@ -149,7 +149,7 @@ def _compute_topic_cosines(a: ResolvedSide, b: ResolvedSide, candidates: PairCan
     about the other.
     """
     model, ids = a.reader.model, candidates.phrase_ids
-    if model.topic_space.dimensions == 0 or not len(candidates.phrases):
+    if model.pair_topic_space.dimensions == 0 or not len(candidates.phrases):
         return np.zeros(len(candidates.phrases)), np.zeros(len(candidates.phrases))
     frequency = _take_model_rows(model.document_frequency, ids).astype(np.float64)
     sums = model.phrase_topic_vectors[ids].astype(np.float64) * frequency[:, None]

@@ -144,7 +144,7 @@ class ResolvedSide:
         model = self.reader.model
         known_ids = np.minimum(word_ids, len(model.words))  # topics do not tell unseen words apart
         text_numbers = np.repeat(np.arange(len(lengths)), lengths)
-        return model.topic_space.embed_texts(known_ids, text_numbers, lengths).astype(np.float64)
+        return model.pair_topic_space.embed_texts(known_ids, text_numbers, lengths).astype(np.float64)
 
     def store_topic_vectors(self, vectors: NDArray[np.float64]) -> None:
         """Set ``topic_vectors`` to what was computed together with those of other sides."""
@@ -175,7 +175,7 @@ def fill_topic_vectors(sides: Iterable[ResolvedSide]) -> None:
     For a hit of a few hundred words the call costs more than the computation; the vectors are the same to the last bit.
     """
     single = [side for side in dict.fromkeys(sides) if len(side.documents) == 1]
-    if not single or single[0].reader.model.topic_space.dimensions == 0:
+    if not single or single[0].reader.model.pair_topic_space.dimensions == 0:
         return
     # larger batches would be added up in another order
     for first in range(0, len(single), SMALL_BATCH):

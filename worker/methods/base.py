@@ -183,6 +183,8 @@ class MethodResult:
     """Relevance to b, in units of an average salient phrase of b."""
     margin: Floats
     """Distance above (>= 0) or below the threshold of common; comparable within a method only."""
+    noise: Floats | None = None
+    """Share of random documents whose best phrase has as much evidence as this one; None where it is not measured."""
     iterations: int = 0
     """Steps of the longest inner loop; 0 where nothing is iterated or a small system was solved exactly."""
     rounds: int = 0

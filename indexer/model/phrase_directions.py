@@ -1,0 +1,191 @@
+"""Directions of phrases and queries in topic space, and how far random documents of the corpus lie along them.
+
+The direction of a phrase is the sum of the vectors of its words, each of length 1 and weighted by its idf; so is that
+of a query. A document or a query is *about* a phrase as far as it lies in its direction, measured as a z-score: in
+standard deviations above the mean of random documents, which the reservoir holds. Without that, "tool" and "software"
+would lie near everything.
+
+The evidence that a query and a document are both about a phrase is the smaller of the two z-scores. Its noise is the
+share of random documents that have a salient phrase with as much evidence for the same query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.int_arrays import Ints, csr_positions
+from indexer.model.topic_space import TopicSpace, WeighedText
+
+Vectors = NDArray[np.float32]
+Scores = NDArray[np.float64]
+
+MIN_RESERVOIR = 300
+"""In a reservoir of fewer documents, 5 % of them are a dozen, some of which are related to any query."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reservoir:
+    """Documents drawn at random when the epoch was built."""
+
+    vectors: Vectors
+    """Their vectors in topic space, shape (documents, dimensions)."""
+    starts: Ints
+    """Document r has the salient phrases ``phrase_ids[starts[r]:starts[r + 1]]``."""
+    phrase_ids: Ints
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+class PhraseDirections:
+    """Measures how far queries, documents and phrases point the same way."""
+
+    def __init__(
+        self,
+        space: TopicSpace,
+        phrase_starts: Ints,
+        phrase_word_ids: Ints,
+        reservoir: Reservoir,
+        *,
+        sampled_share: float,
+    ) -> None:
+        """``sampled_share``: of the documents, those that the topic space was learned from."""
+        self._space = space
+        self._phrase_starts, self._phrase_word_ids = phrase_starts, phrase_word_ids
+        self._reservoir = reservoir
+        self._sampled_share = sampled_share
+
+    @property
+    def is_available(self) -> bool:
+        """Whether evidence can be measured and told from noise: not in a small index, nor in one of a former version."""
+        return len(self._reservoir) >= MIN_RESERVOIR and len(self._space.scales) > 0
+
+    def compute_phrase_directions(self, phrase_ids: Ints) -> Vectors:
+        """Return the directions of phrases, shape (phrases, dimensions); zeros for one without a word with a vector."""
+        word_ids = self._phrase_word_ids[csr_positions(self._phrase_starts, phrase_ids)]
+        lengths = self._phrase_starts[phrase_ids + 1] - self._phrase_starts[phrase_ids]
+        return self._sum_word_vectors(word_ids, np.repeat(np.arange(len(phrase_ids)), lengths), len(phrase_ids))
+
+    def compute_query_direction(self, word_ids: Ints, without: WeighedText | None = None) -> Vectors:
+        """Return the direction of a query of these words, shape (dimensions,); zeros if none has a vector.
+
+        ``without`` is a document whose share of the words' vectors is left out: a rare word points to the few
+        documents that contain it, and that says nothing about what else one of them has in common with the query.
+        """
+        has_vector = self._space.vector_rows[word_ids] >= 0
+        known = np.asarray(word_ids)[has_vector]
+        vectors = self._scale_word_vectors(self._space.vector_rows[known])
+        if without is not None and len(known):
+            vectors = vectors - self._share_of_document(without, self._space.vector_rows[known])
+        return _normalise_rows((self._space.word_idf[known] @ _normalise_rows(vectors))[np.newaxis])[0]
+
+    def _share_of_document(self, document: WeighedText, rows: Ints) -> Vectors:
+        """Return what a document adds to the scaled vectors of words, shape (words, dimensions).
+
+        A scaled vector is the sum, over the documents that were sampled, of the word's weight in the document times
+        the document's vector divided by the scales.
+        """
+        weight_by_row = dict(zip(document.rows.tolist(), document.weights.tolist(), strict=True))
+        weights = np.array([weight_by_row.get(row, 0.0) for row in rows.tolist()], dtype=np.float32)
+        return np.asarray(self._sampled_share * np.outer(weights, document.raw_vector / self._space.scales))
+
+    def measure_query(self, directions: Vectors, query: Vectors) -> Scores:
+        """Return the z-score of a query along each direction, (P,); its words alone say nothing about the mean."""
+        return _divide_or_zero(directions @ query, self._compute_spread(directions))
+
+    def measure_documents(self, directions: Vectors, vectors: Vectors) -> Scores:
+        """Return the z-scores of documents' vectors (D, dimensions) along directions, shape (P, D)."""
+        centred = directions @ vectors.T - (directions @ self._mean)[:, np.newaxis]
+        return _divide_or_zero(centred, self._compute_spread(directions)[:, np.newaxis])
+
+    def measure_noise(self, query: Vectors, evidence: Scores) -> Scores:
+        """Return the share of random documents whose best salient phrase has as much evidence for the query, (P,)."""
+        candidates = self._reservoir_candidates
+        about_query = (candidates.scaled_directions @ query)[candidates.phrase_rows]
+        evidence_by_candidate = np.minimum(about_query, candidates.about_document)
+        best = np.full(len(self._reservoir), -np.inf)
+        best[candidates.documents] = np.maximum.reduceat(evidence_by_candidate, candidates.starts)
+        return _share_at_least(best, evidence)
+
+    def measure_pair_noise(self, directions: Vectors, about_document: Scores) -> Scores:
+        """Return the share of random documents that lie as far along any of the directions as a document does, (P,).
+
+        ``about_document`` are the z-scores of that document along the directions, (P,).
+        """
+        return _share_at_least(
+            self.measure_documents(directions, self._reservoir.vectors).max(axis=0, initial=-np.inf), about_document
+        )
+
+    def _sum_word_vectors(self, word_ids: Ints, owners: Ints, owner_count: int) -> Vectors:
+        """Return the direction of each owner of words, shape (owners, dimensions)."""
+        from scipy.sparse import csr_array
+
+        rows = self._space.vector_rows[word_ids]
+        has_vector = rows >= 0
+        distinct, columns = np.unique(rows[has_vector], return_inverse=True)
+        idf = self._space.word_idf[np.asarray(word_ids)[has_vector]].astype(np.float32)
+        weights = csr_array((idf, (owners[has_vector], columns)), shape=(owner_count, len(distinct)))
+        return _normalise_rows(weights @ _normalise_rows(self._scale_word_vectors(distinct)))
+
+    def _scale_word_vectors(self, rows: Ints) -> Vectors:
+        return np.asarray(self._space.vectors[rows].astype(np.float32) * self._space.scales)
+
+    @cached_property
+    def _mean(self) -> Vectors:
+        return np.asarray(self._reservoir.vectors.mean(axis=0), dtype=np.float32)
+
+    @cached_property
+    def _covariance(self) -> Vectors:
+        centred = self._reservoir.vectors - self._mean
+        return np.asarray(centred.T @ centred / len(centred))
+
+    def _compute_spread(self, directions: Vectors) -> Vectors:
+        """Return the standard deviation of random documents along each direction, (P,)."""
+        variance = np.einsum("ij,ij->i", directions @ self._covariance, directions)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    @cached_property
+    def _reservoir_candidates(self) -> _ReservoirCandidates:
+        """The salient phrases of the reservoir's documents, measured once."""
+        reservoir = self._reservoir
+        phrases, rows = np.unique(reservoir.phrase_ids, return_inverse=True)
+        directions = self.compute_phrase_directions(phrases.astype(np.int64))
+        scaled = _divide_or_zero(directions, self._compute_spread(directions)[:, np.newaxis]).astype(np.float32)
+        sizes = np.diff(reservoir.starts)
+        owners = np.repeat(np.arange(len(reservoir)), sizes)
+        about_document = np.einsum("ij,ij->i", scaled[rows], (reservoir.vectors - self._mean)[owners])
+        documents = np.flatnonzero(sizes)
+        return _ReservoirCandidates(scaled, rows, about_document, documents, reservoir.starts[documents])
+
+
+class _ReservoirCandidates(NamedTuple):
+    scaled_directions: Vectors
+    """Directions of the distinct phrases, divided by their spread."""
+    phrase_rows: Ints
+    """Row of ``scaled_directions`` for each salient phrase of each document, shape (salient phrases,)."""
+    about_document: Vectors
+    """z-score of the document along the direction of each of its phrases, shape (salient phrases,)."""
+    documents: Ints
+    """Documents that have a salient phrase."""
+    starts: Ints
+    """First salient phrase of each of these documents."""
+
+
+def _normalise_rows(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6).astype(np.float32, copy=False)
+
+
+def _divide_or_zero(values: NDArray[np.floating], divisors: NDArray[np.floating]) -> Scores:
+    return np.divide(values, divisors, out=np.zeros(np.shape(values)), where=divisors > 1e-6)
+
+
+def _share_at_least(null: Scores, values: Scores) -> Scores:
+    """Return the share of ``null`` that is at least as large as each of the values."""
+    ordered = np.sort(null)
+    return np.asarray(1.0 - np.searchsorted(ordered, values, side="left") / len(ordered))

@@ -1,0 +1,71 @@
+"""Evidence from topic space that a query and a hit, or two texts, are both about a phrase."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.model.phrase_directions import Scores, Vectors
+from indexer.model.topic_space import WeighedText
+from indexer.text.stopwords import ENGLISH_STOPWORDS
+from worker.explain.resolved_side import ResolvedSide
+
+
+class Evidence(NamedTuple):
+    """How strongly topic space says that both sides are about each of some phrases; arrays of shape (P,)."""
+
+    strength: Scores
+    """In standard deviations of random documents; 0 for a phrase without a vector."""
+    noise: Scores
+    """Share of random documents whose best phrase has as much evidence; 1 where evidence cannot be measured."""
+
+
+class QueryTopic:
+    """A query in the topic space of an index."""
+
+    def __init__(self, query: ResolvedSide) -> None:
+        self._model = query.reader.model
+        words = dict.fromkeys(query.documents[0].tokens.split())
+        ids = (self._model.word_ids.get(word) for word in words if word not in query.unreadable_words | ENGLISH_STOPWORDS)
+        self._word_ids = np.array([id for id in ids if id is not None], dtype=np.int64)
+
+    @cached_property
+    def _direction(self) -> Vectors:
+        return self._model.directions.compute_query_direction(self._word_ids)
+
+    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> Evidence:
+        """Measure phrases of the model by id; -1 for a phrase that it does not have."""
+        directions, known = self._model.directions, np.flatnonzero(phrase_ids >= 0)
+        strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
+        if not directions.is_available or not len(known) or not self._direction.any():
+            return Evidence(strength, noise)
+        text = weigh_single_text(hit)
+        query = self._direction if text is None else directions.compute_query_direction(self._word_ids, without=text)
+        phrases = directions.compute_phrase_directions(phrase_ids[known])
+        about_hit = directions.measure_documents(phrases, compute_side_vector(hit)[np.newaxis])[:, 0]
+        strength[known] = np.minimum(directions.measure_query(phrases, query), about_hit)
+        noise[known] = directions.measure_noise(self._direction, strength[known])
+        return Evidence(strength, noise)
+
+
+def weigh_single_text(side: ResolvedSide) -> WeighedText | None:
+    """Return the weighed words of a side of one document; None for a set."""
+    if len(side.documents) != 1:
+        return None
+    model = side.reader.model
+    return model.topic_space.weigh_text(np.minimum(side.encoded_text.word_ids, len(model.words)))
+
+
+def compute_side_vector(side: ResolvedSide) -> Vectors:
+    """Return the vector of a text, or the mean vector of a set, of length 1; zeros without a known word."""
+    text = weigh_single_text(side)
+    if text is not None:
+        return text.vector
+    model, lengths = side.reader.model, side.encoded_text.lengths
+    word_ids = np.minimum(side.encoded_text.word_ids, len(model.words))
+    mean = model.topic_space.embed_texts(word_ids, np.repeat(np.arange(len(lengths)), lengths), lengths).mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    return np.asarray(mean / length if length > 1e-9 else mean, dtype=np.float32)
