@@ -265,7 +265,17 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         ids = np.full(len(problem.phrases), -1, dtype=np.int64)
         ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
         evidence = QueryTopic(query).measure_evidence(hit, ids)
-        return problem, rank_for_query(problem, measured, query_side, evidence.strength, evidence.noise)
+        ranking = rank_for_query(problem, query_side, evidence.strength, evidence.noise)
+        is_common = np.zeros(len(problem.phrases), dtype=bool)
+        is_common[ranking.common.indices] = True
+        return problem, replace(
+            measured,
+            common=ranking.common,
+            distinct_a=ranking.distinct_hit if query_side == "b" else ranking.distinct_query,
+            distinct_b=ranking.distinct_query if query_side == "b" else ranking.distinct_hit,
+            margin=np.where(is_common, np.maximum(measured.margin, 0.0), np.minimum(measured.margin, -1e-6)),
+            noise=evidence.noise,
+        )
     return problem, method.sort_phrases(problem)
 
 

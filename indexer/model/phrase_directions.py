@@ -62,7 +62,7 @@ class PhraseDirections:
 
     @property
     def is_available(self) -> bool:
-        """Whether evidence can be measured and told from noise: not in a small index, nor in one of a former version."""
+        """Whether evidence can be told from noise: not in a small index, nor in one of a former version."""
         return len(self._reservoir) >= MIN_RESERVOIR and len(self._space.scales) > 0
 
     def compute_phrase_directions(self, phrase_ids: Ints) -> Vectors:
@@ -112,14 +112,9 @@ class PhraseDirections:
         best[candidates.documents] = np.maximum.reduceat(evidence_by_candidate, candidates.starts)
         return _share_at_least(best, evidence)
 
-    def measure_pair_noise(self, directions: Vectors, about_document: Scores) -> Scores:
-        """Return the share of random documents that lie as far along any of the directions as a document does, (P,).
-
-        ``about_document`` are the z-scores of that document along the directions, (P,).
-        """
-        return _share_at_least(
-            self.measure_documents(directions, self._reservoir.vectors).max(axis=0, initial=-np.inf), about_document
-        )
+    def measure_closeness_noise(self, vector: Vectors, cosine: float) -> float:
+        """Return the share of random documents whose cosine with a vector is at least this."""
+        return float(np.mean(self._reservoir.vectors @ vector >= cosine))
 
     def _sum_word_vectors(self, word_ids: Ints, owners: Ints, owner_count: int) -> Vectors:
         """Return the direction of each owner of words, shape (owners, dimensions)."""

@@ -164,8 +164,11 @@ class _EntryBuilder:
             ),
             also=(full_form.lemmas, *also) if full_form and full_form.lemmas not in (phrase, *also) else also,
             reasons=self._bridges.explain_phrase(phrase, lacking="b" if count_a else "a") if is_implied else None,
-            noise=_round_score(float(self._result.noise[row])) if is_implied and self._result.noise is not None else None,
+            noise=self._get_noise(row) if is_implied else None,
         )
+
+    def _get_noise(self, row: int) -> float | None:
+        return None if self._result.noise is None else _round_score(float(self._result.noise[row]))
 
     def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:
         """Return the method's relevance, or that of the words of a phrase that occurs without an edge to the side."""

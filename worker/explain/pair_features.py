@@ -12,6 +12,7 @@ from indexer.model.phrase_model import PhraseModel
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair
 from worker.explain.resolved_side import ResolvedSide
+from worker.explain.topic_evidence import measure_pair_noise
 from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.parameters import Parameters
 from worker.solver.seeds import SeedSide
@@ -77,6 +78,7 @@ def build_pair_problem(
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
+        noise=measure_pair_noise(pair.a, pair.b),
     )
 
 

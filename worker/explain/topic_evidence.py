@@ -28,8 +28,9 @@ class QueryTopic:
 
     def __init__(self, query: ResolvedSide) -> None:
         self._model = query.reader.model
-        words = dict.fromkeys(query.documents[0].tokens.split())
-        ids = (self._model.word_ids.get(word) for word in words if word not in query.unreadable_words | ENGLISH_STOPWORDS)
+        left_out = query.unreadable_words | ENGLISH_STOPWORDS
+        words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in left_out)
+        ids = map(self._model.word_ids.get, words)
         self._word_ids = np.array([id for id in ids if id is not None], dtype=np.int64)
 
     @cached_property
@@ -69,3 +70,16 @@ def compute_side_vector(side: ResolvedSide) -> Vectors:
     mean = model.topic_space.embed_texts(word_ids, np.repeat(np.arange(len(lengths)), lengths), lengths).mean(axis=0)
     length = float(np.linalg.norm(mean))
     return np.asarray(mean / length if length > 1e-9 else mean, dtype=np.float32)
+
+
+def measure_pair_noise(a: ResolvedSide, b: ResolvedSide) -> float:
+    """Return the share of random documents that are as close to one of two texts as they are to each other.
+
+    The smaller of the two shares; 0 where it cannot be measured.
+    """
+    directions = a.reader.model.directions
+    if not directions.is_available:
+        return 0.0
+    vectors = compute_side_vector(a), compute_side_vector(b)
+    cosine = float(vectors[0] @ vectors[1])
+    return min(directions.measure_closeness_noise(vector, cosine) for vector in vectors)

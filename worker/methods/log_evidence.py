@@ -52,19 +52,26 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
     contradicts = _is_part_of_implied(problem, implied)
 
     def rank_distinct(salient: Flags, distinct_odds: Floats) -> RankedList:
-        distinct = salient & ~common
-        distinct_odds = np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
-        distinct_odds = _penalise_repeated_words(problem, distinct, distinct_odds)
-        return _rank_by_odds(problem, distinct, distinct_odds, weights.distinct_informative, weights.distinct_filler)
+        return rank_distinct_by_odds(
+            problem, salient & ~common, np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
+        )
 
     common_odds = _penalise_repeated_words(problem, common, odds.compute_common_odds(implied, measured.margin))
     common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
     return replace(
         measured,
+        noise=np.full(len(problem.phrases), problem.noise),
         common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
         distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
         distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),
     )
+
+
+def rank_distinct_by_odds(problem: PairProblem, is_distinct: Flags, odds: Floats) -> RankedList:
+    """Rank the phrases that set a side apart by the odds that a reader keeps each, (P,)."""
+    weights = problem.parameters.reader_odds
+    odds = _penalise_repeated_words(problem, is_distinct, odds)
+    return _rank_by_odds(problem, is_distinct, odds, weights.distinct_informative, weights.distinct_filler)
 
 
 def measure_relevance_and_margins(problem: PairProblem, prepared: PreparedPair) -> MethodResult:

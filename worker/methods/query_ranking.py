@@ -9,64 +9,71 @@ query, unless the hit is about it in other words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import compress
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import split_phrase_words
 from indexer.text.stopwords import ENGLISH_STOPWORDS
-from worker.methods.base import MethodResult, PairProblem
+from worker.methods.base import PairProblem, RankedList
+from worker.methods.log_evidence import rank_distinct_by_odds
 from worker.methods.method_results import rank_phrases
-from worker.methods.phrase_ranking import odds_to_probability
+from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
 from worker.solver.subgraph import Flags, Floats
 
 MAX_NOISE = 0.05
-"""A phrase that only one text contains is shown if at most this share of random documents has one as good."""
+"""A phrase that only the hit contains is a reason if at most this share of random documents has one as good."""
 _STRENGTH_WEIGHT, _EVEN_STRENGTH = 0.6, 6.0
 """Log odds for each standard deviation of evidence, and the evidence at which they are even. Fitted on the relevance
-of 260 hits that an editor judged, in three corpora; each corpus alone gives 0.5 to 0.8 and 5.8 to 5.9."""
+of 260 hits that an editor judged, in three corpora; each two of them give 0.5 to 0.8 and 5.8 to 5.9."""
 
 
-def estimate_chance(strength: Floats) -> Floats:
+class QueryRanking(NamedTuple):
+    """The lists of a query and a hit."""
+
+    common: RankedList
+    distinct_hit: RankedList
+    distinct_query: RankedList
+
+
+def rank_for_query(
+    problem: PairProblem,
+    query_side: Literal["a", "b"],
+    strength: Floats,
+    noise: Floats,
+    excluded: Flags | None = None,
+) -> QueryRanking:
+    """Rank the candidates for the side ``query_side``, given the evidence for each and its noise, (P,).
+
+    ``excluded`` flags phrases that are not to be distinct of the hit.
+    """
+    asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
+    is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
+    common = problem.is_shared | (hit.is_salient & (noise <= MAX_NOISE))
+    common &= problem.is_candidate & ~is_pair
+    repeats = _flag_repeated_words(problem.phrases, common)
+    odds = ReaderOdds(problem)
+    distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
+    distinct_hit = hit.is_salient & ~common & ~repeats
+    if excluded is not None:
+        distinct_hit &= ~excluded
+    distinct_query = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
+    return QueryRanking(
+        rank_phrases(problem.phrases, common, _estimate_chance(strength)),
+        rank_distinct_by_odds(problem, distinct_hit, distinct_odds),
+        rank_phrases(problem.phrases, distinct_query, asked.salience),
+    )
+
+
+def _estimate_chance(strength: Floats) -> Floats:
     """Return the chance that a reader keeps a phrase with this much evidence."""
     return odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
 
 
-def choose_common(phrases: Sequence[str], is_shared: Flags, noise: Floats) -> Flags:
-    """Return which phrases are common to a query and a hit, (P,), given those that both contain."""
-    is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in phrases], dtype=bool)
-    return np.asarray((is_shared | (noise <= MAX_NOISE)) & ~is_pair)
-
-
-def flag_repeated_words(phrases: Sequence[str], chosen: Flags) -> Flags:
+def _flag_repeated_words(phrases: Sequence[str], chosen: Flags) -> Flags:
     """Return which phrases have a content word of one of the chosen phrases, (P,)."""
     used = {word for phrase in compress(phrases, chosen.tolist()) for word in split_phrase_words(phrase)}
     used -= ENGLISH_STOPWORDS
     return np.array([not used.isdisjoint(split_phrase_words(phrase)) for phrase in phrases], dtype=bool)
-
-
-def rank_for_query(
-    problem: PairProblem, measured: MethodResult, query_side: Literal["a", "b"], strength: Floats, noise: Floats
-) -> MethodResult:
-    """Rank the candidates for the side ``query_side``, given the evidence for each and its noise, (P,).
-
-    ``measured`` has the relevance and the margins of the candidates.
-    """
-    asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
-    common = choose_common(problem.phrases, problem.is_shared, np.where(hit.is_salient, noise, 1.0))
-    common &= problem.is_candidate
-    repeats = flag_repeated_words(problem.phrases, common)
-    distinct_hit = rank_phrases(problem.phrases, hit.is_salient & ~common & ~repeats, hit.salience)
-    lacking = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
-    distinct_query = rank_phrases(problem.phrases, lacking, asked.salience)
-    return replace(
-        measured,
-        common=rank_phrases(problem.phrases, common, estimate_chance(strength)),
-        distinct_a=distinct_hit if query_side == "b" else distinct_query,
-        distinct_b=distinct_query if query_side == "b" else distinct_hit,
-        margin=np.where(common, np.maximum(measured.margin, 0.0), np.minimum(measured.margin, -1e-6)),
-        noise=noise,
-    )
