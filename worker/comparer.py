@@ -16,6 +16,8 @@ from indexer.errors import BadParameter, EpochChanged
 from indexer.runtime.memory import gc_paused
 from worker.answer.builder import AnswerBuilder, SolvedPair
 from worker.answer.comparison import Comparison
+from worker.answer.hit_reasons import HitReasons
+from worker.answer.query_page import explain_query_page
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
 from worker.explain.pair_features import build_pair_problem
@@ -131,6 +133,29 @@ class Comparer:
                 (answer,) = _answer_pair([spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair)
             yield replace(answer, holders=page.holders)
 
+    def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> QueryPage:
+        """Explain the hits of a page by its query, in the short form; see ``worker.answer.query_page``.
+
+        Parameters
+        ----------
+        specs
+            Specs with the same index, groups and side b, which is the query; side a of each is a hit.
+
+        Raises
+        ------
+        PhraseComError
+            The errors of ``compare``.
+        """
+
+        def explain(reader: Reader) -> QueryPage:
+            pairs = self._resolve_pairs(reader, specs)
+            matches = self._match_queries(reader, pairs, specs[0].groups)
+            fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
+            holders = find_own_text_holders(pairs, None, specs[0].groups)
+            return QueryPage(reader.info.epoch, explain_query_page(specs, pairs, matches), holders)
+
+        return self._run_in_one_epoch(specs, explain)
+
     def close(self) -> None:
         """Close the engine."""
         self.engine.close()
@@ -196,6 +221,16 @@ class Comparer:
         if reader is None:
             reader = self._readers[index] = self.engine.open_reader(index)
         return reader
+
+
+class QueryPage(NamedTuple):
+    """The reasons of the hits of a page."""
+
+    epoch: str
+    reasons: list[HitReasons]
+    """Of each hit."""
+    holders: frozenset[str]
+    """Documents that entitle a caller with limited groups to see the phrases of their own query."""
 
 
 class _PreparedPage(NamedTuple):

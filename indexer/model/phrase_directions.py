@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.int_arrays import Ints, csr_positions
+from indexer.int_arrays import csr_positions
 from indexer.model.topic_space import TopicSpace, WeighedText
 
+Ints = NDArray[np.integer]
 Vectors = NDArray[np.float32]
 Scores = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class PhraseDirections:
 
     def compute_phrase_directions(self, phrase_ids: Ints) -> Vectors:
         """Return the directions of phrases, shape (phrases, dimensions); zeros for one without a word with a vector."""
-        word_ids = self._phrase_word_ids[csr_positions(self._phrase_starts, phrase_ids)]
+        word_ids = self._phrase_word_ids[csr_positions(self._phrase_starts.astype(np.int64, copy=False), phrase_ids)]
         lengths = self._phrase_starts[phrase_ids + 1] - self._phrase_starts[phrase_ids]
         return self._sum_word_vectors(word_ids, np.repeat(np.arange(len(phrase_ids)), lengths), len(phrase_ids))
 
@@ -82,7 +83,8 @@ class PhraseDirections:
         vectors = self._scale_word_vectors(self._space.vector_rows[known])
         if without is not None and len(known):
             vectors = vectors - self._share_of_document(without, self._space.vector_rows[known])
-        return _normalise_rows((self._space.word_idf[known] @ _normalise_rows(vectors))[np.newaxis])[0]
+        direction = self._space.word_idf[known].astype(np.float32) @ _normalise_rows(vectors)
+        return _normalise_rows(direction[np.newaxis]).ravel()
 
     def _share_of_document(self, document: WeighedText, rows: Ints) -> Vectors:
         """Return what a document adds to the scaled vectors of words, shape (words, dimensions).
@@ -173,11 +175,11 @@ class _ReservoirCandidates(NamedTuple):
 
 def _normalise_rows(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6).astype(np.float32, copy=False)
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6), dtype=np.float32)
 
 
 def _divide_or_zero(values: NDArray[np.floating], divisors: NDArray[np.floating]) -> Scores:
-    return np.divide(values, divisors, out=np.zeros(np.shape(values)), where=divisors > 1e-6)
+    return np.asarray(np.divide(values, divisors, out=np.zeros(np.shape(values)), where=divisors > 1e-6))
 
 
 def _share_at_least(null: Scores, values: Scores) -> Scores:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,10 @@ from indexer.model.phrase_model import PhraseModel
 from worker.answer.bridges import BridgeFinder
 from worker.answer.comparison import Candidate, Comparison, Entry, NoEvidence, Stats
 from worker.answer.graph_view import build_graph_view
-from worker.answer.list_length import ListKind, make_entry_limit_by_rank
+from worker.answer.list_length import ListKind
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.nested_relevance import compute_word_relevance
+from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
 from worker.explain.neighbourhood import LocalGraph, SidePair
@@ -21,11 +21,7 @@ from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
 from worker.methods.base import MethodResult, PairProblem, RankedList
-from worker.phrasing.full_form import FullForms
-from worker.phrasing.proper_names import FullForm, ProperNames
-
-SCORE_DIGITS = 6
-"""Digits of scores in an answer; engines agree to about this many."""
+from worker.phrasing.proper_names import ProperNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +76,6 @@ class _EntryBuilder:
     """Builds the entries of one answer."""
 
     def __init__(self, spec: ComparisonSpec, solved: SolvedPair, shared: AnswerBuilder) -> None:
-        self._cap = spec.cap
         self._a, self._b = solved.pair.a, solved.pair.b
         self._snippets_a, self._snippets_b = SnippetFinder(self._a, "a"), SnippetFinder(self._b, "b")
         self._result, self._candidates = solved.result, solved.pair.candidates
@@ -90,69 +85,25 @@ class _EntryBuilder:
         ]
         """For each side the rows of the candidates that have an edge to it."""
         self._row_by_phrase = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
-        self._full_forms = FullForms((self._a, self._b), shared.names_by_side)
-        self._near_duplicates = shared.near_duplicates
+        self._chooser = PhraseChooser(solved.pair, spec.cap, shared.near_duplicates, shared.names_by_side)
         contains_any_word = self._a.text.contains_any_word, self._b.text.contains_any_word
         self._bridges = BridgeFinder(
-            solved.graph, solved.problem, self._near_duplicates, self._result.exact_relevance, contains_any_word
+            solved.graph, solved.problem, shared.near_duplicates, self._result.exact_relevance, contains_any_word
         )
 
     def build_list(self, ranked: RankedList, kind: ListKind) -> tuple[Entry, ...]:
-        phrases = [self._result.phrases[i] for i in ranked.indices.tolist()]
-        rank_by_phrase = {phrase: rank for rank, phrase in enumerate(phrases)}
+        return tuple(
+            self._build_entry(chosen, kind) for chosen in self._chooser.choose(ranked, self._result.phrases, kind)
+        )
 
-        def find_full_form(phrase: str) -> FullForm | None:
-            return self._find_full_form(phrase, kind, rank_by_phrase)
-
-        informative = set(phrases[: ranked.informative])
-        entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
-        entries = []
-        for first, duplicates in self._near_duplicates.group_near_duplicates(phrases, entry_limit, find_full_form):
-            phrase, also = first, duplicates
-            if kind == "common":
-                phrase, also = self._choose_representative(first, duplicates, informative)
-            row, score = int(ranked.indices[rank_by_phrase[phrase]]), float(ranked.scores[rank_by_phrase[first]])
-            full_form = find_full_form(phrase)
-            if full_form and full_form.lemmas in rank_by_phrase and full_form.lemmas not in also:
-                full_form = None  # it is another entry, or a near-duplicate of one
-            entries.append(self._build_entry(phrase, also, full_form, row, score, kind))
-        return tuple(entries)
-
-    def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
-        """Return the full form of a phrase unless that is a candidate of another list.
-
-        An implied phrase has none: the text that lacks the phrase may be about it, but not about the full form.
-        """
-        if kind == "common" and not self._is_shared(phrase):
-            return None
-        full_form = self._full_forms.find(phrase)
-        if full_form and (full_form.lemmas in listed or full_form.lemmas not in self._row_by_phrase):
-            return full_form
-        return None
-
-    def _choose_representative(
-        self, first: str, duplicates: tuple[str, ...], informative: set[str]
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return the first informative phrase that both texts contain, else ``first``, and the other near-duplicates.
-
-        So "rye flour" represents "rye flour properly", but "learning" not "reinforcement learning".
-        """
-        group = (first, *duplicates)
-        chosen = next((phrase for phrase in group if phrase in informative and self._is_shared(phrase)), first)
-        return chosen, tuple(phrase for phrase in group if phrase != chosen)
-
-    def _is_shared(self, phrase: str) -> bool:
-        return self._a.text.contains(phrase) and self._b.text.contains(phrase)
-
-    def _build_entry(
-        self, phrase: str, also: tuple[str, ...], full_form: FullForm | None, row: int, score: float, kind: ListKind
-    ) -> Entry:
+    def _build_entry(self, chosen: ChosenPhrase, kind: ListKind) -> Entry:
+        phrase, row = chosen.phrase, chosen.row
         count_a, count_b = self._a.text.count(phrase), self._b.text.count(phrase)
         is_implied = kind == "common" and not (count_a and count_b)
         return Entry(
             phrase=phrase,
-            display=self._full_forms.write_phrase(phrase, full_form),
-            score=_round_score(score),
+            display=chosen.display,
+            score=round_score(chosen.score),
             kind="implied" if is_implied else "shared" if kind == "common" else "distinct",
             count_a=count_a,
             count_b=count_b,
@@ -162,21 +113,21 @@ class _EntryBuilder:
                 *(self._snippets_a.find(phrase) if count_a else ()),
                 *(self._snippets_b.find(phrase) if count_b else ()),
             ),
-            also=(full_form.lemmas, *also) if full_form and full_form.lemmas not in (phrase, *also) else also,
+            also=chosen.also,
             reasons=self._bridges.explain_phrase(phrase, lacking="b" if count_a else "a") if is_implied else None,
             noise=self._get_noise(row) if is_implied else None,
         )
 
     def _get_noise(self, row: int) -> float | None:
-        return None if self._result.noise is None else _round_score(float(self._result.noise[row]))
+        return None if self._result.noise is None else round_score(float(self._result.noise[row]))
 
     def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:
         """Return the method's relevance, or that of the words of a phrase that occurs without an edge to the side."""
         row = self._row_by_phrase.get(phrase)
         if not count or row is None or (relevance > 0 and row in self._rows_with_edge[side is not self._a]):
-            return _round_score(relevance)
+            return round_score(relevance)
         edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
-        return _round_score(max(relevance, compute_word_relevance(side, edges, self._candidates, row)))
+        return round_score(max(relevance, compute_word_relevance(side, edges, self._candidates, row)))
 
 
 def _list_candidates_by_side(solved: SolvedPair) -> dict[str, tuple[Candidate, ...]]:
@@ -186,7 +137,7 @@ def _list_candidates_by_side(solved: SolvedPair) -> dict[str, tuple[Candidate, .
     lowest = float(np.min(result.margin, initial=0.0))
 
     def make_candidates(phrases: tuple[str, ...], salience: dict[str, float]) -> tuple[Candidate, ...]:
-        return tuple(Candidate(p, _round_score(salience[p]), _round_score(margin.get(p, lowest))) for p in phrases)
+        return tuple(Candidate(p, round_score(salience[p]), round_score(margin.get(p, lowest))) for p in phrases)
 
     return {
         "a": make_candidates(pair.candidates.salient_a, pair.a.salience),
@@ -204,7 +155,7 @@ def _collect_stats(solved: SolvedPair) -> Stats:
         rounds=solved.result.rounds,
         notes=(*solved.result.notes, *_collect_notes(solved)),
         reached=graph.reached_count,
-        left_out=_round_score(graph.left_out_share),
+        left_out=round_score(graph.left_out_share),
     )
 
 
@@ -232,7 +183,3 @@ def _explain_empty_answer(solved: SolvedPair) -> NoEvidence:
     if len(result.common) or len(result.distinct_a) or len(result.distinct_b):
         return NoEvidence("nothing-found", "no phrase is strong enough for either side; a cap of 0 lists them all")
     return NoEvidence("nothing-found", "no phrase is relevant enough to either side")
-
-
-def _round_score(value: float) -> float:
-    return round(value, SCORE_DIGITS) + 0.0  # never -0.0

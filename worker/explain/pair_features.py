@@ -20,13 +20,14 @@ from worker.solver.subgraph import Flags, Floats, Indices
 
 _MIN_CENTROID_LENGTH = 1e-6
 """A topic centroid below this length is none: no word of the side has a topic vector, or they cancel out."""
+_NO_COLUMNS: Indices = np.zeros(0, dtype=np.int64)
 _MIN_WORDS_FOR_TOPIC = 30
 """Words below which the topics of a text hardly show what it is about."""
 
 
 def build_pair_problem(
     pair: SidePair,
-    graph: LocalGraph,
+    graph: LocalGraph | None,
     parameters: Parameters,
     *,
     unit_weights: bool = False,
@@ -34,7 +35,7 @@ def build_pair_problem(
     with_word_bm25: bool = False,
     neighbour_texts: Sequence[Sequence[str]] = (),
 ) -> PairProblem:
-    """Build the feature table of a pair on its graph.
+    """Build the feature table of a pair, on its graph if the method needs one.
 
     The rows are the graph's phrases, the candidates first; further phrases (of the full graph) have features of 0.
     ``unit_weights`` gives each document of a set a g0 of 1 instead of its share of 1. Without ``with_counts`` the count
@@ -42,7 +43,7 @@ def build_pair_problem(
     """
     candidates, model = pair.candidates, pair.a.reader.model
     phrases, ids = candidates.phrases, candidates.phrase_ids
-    padding = len(graph.phrases) - len(phrases)
+    padding = len(graph.phrases) - len(phrases) if graph else 0
 
     def pad_with_zeros(values: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([values, np.zeros(padding, dtype=values.dtype)]) if padding else values
@@ -64,13 +65,14 @@ def build_pair_problem(
             seed=_build_seed_side(columns, unit_weights),
         )
 
+    columns_a, columns_b = (graph.columns_a, graph.columns_b) if graph else (_NO_COLUMNS, _NO_COLUMNS)
     cosine_a, cosine_b = _compute_topic_cosines(pair.a, pair.b, candidates)
     return PairProblem(
-        phrases=graph.phrases,
-        a=build_side_features(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, graph.columns_a),
-        b=build_side_features(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, graph.columns_b),
+        phrases=graph.phrases if graph else phrases,
+        a=build_side_features(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, columns_a),
+        b=build_side_features(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, columns_b),
         parameters=parameters,
-        graph=graph.subgraph,
+        graph=graph.subgraph if graph else None,
         background=pad_with_zeros(_take_model_rows(model.background, ids)),
         document_frequency=pad_with_zeros(_take_model_rows(model.document_frequency, ids)),
         quality=pad_with_zeros(_take_model_rows(model.quality, ids)),
@@ -78,7 +80,7 @@ def build_pair_problem(
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
-        noise=measure_pair_noise(pair.a, pair.b),
+        noise=measure_pair_noise(pair.a, pair.b) if graph else 0.0,
     )
 
 
@@ -128,7 +130,7 @@ def _flag_members(phrases: Sequence[str], members: Sequence[str]) -> Flags:
 def _build_seed_side(columns: Indices, unit_weights: bool) -> SeedSide:
     """Return a side with its g0: 1 in all, shared out among the documents of a set, or 1 for each."""
     size = len(columns)
-    return SeedSide(columns.tolist(), [1.0 if unit_weights else 1.0 / size] * size)
+    return SeedSide(columns.tolist(), [1.0 if unit_weights else 1.0 / max(size, 1)] * size)
 
 
 def _compute_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:

@@ -35,15 +35,16 @@ def find_own_text_holders(
 ) -> frozenset[str]:
     """Return documents that together hold all candidates of a limited caller's own texts, one for each candidate.
 
-    An answer names them: once the caller may not read one of them, it is computed again.
+    An answer names them: once the caller may not read one of them, it is computed again. Those of the neighbourhood, if
+    there is one, need no request.
     """
-    if groups is None or neighbourhood is None:
+    if groups is None:
         return frozenset()
     phrases: dict[str, None] = {}
     for pair in pairs:
         for side, salient in ((pair.a, pair.candidates.salient_a), (pair.b, pair.candidates.salient_b)):
             phrases |= dict.fromkeys(salient if side.is_ad_hoc else ())
-    holders = _read_holders(neighbourhood)
+    holders = _read_holders(neighbourhood) if neighbourhood else {}
     missing = [phrase for phrase in phrases if phrase not in holders]
     if missing:
         holders |= find_holders(pairs[0].a.reader, missing, groups)

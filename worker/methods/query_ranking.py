@@ -1,7 +1,8 @@
 """The ranking where one side is a query: which phrases of a hit say why it was found.
 
-Common are the phrases that both texts contain, which is a fact, and those phrases of the hit that both are about in
-topic space, if the evidence stands out from what random documents show. The rest of the hit's phrases is distinct of
+Common are the phrases that both texts contain, which is a fact, those of the hit that the query contains in other words
+(an acronym, another word of the family), and those of the hit that both are about in topic space, if the evidence
+stands out from what random documents show. The rest of the hit's phrases is distinct of
 it, except those that repeat a word of a common phrase. A phrase of the query that the hit lacks is distinct of the
 query, unless the hit is about it in other words.
 """
@@ -51,7 +52,7 @@ def rank_for_query(
     """
     asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
     is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
-    common = problem.is_shared | (hit.is_salient & (noise <= MAX_NOISE))
+    common = problem.is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
     common &= problem.is_candidate & ~is_pair
     repeats = _flag_repeated_words(problem.phrases, common)
     odds = ReaderOdds(problem)

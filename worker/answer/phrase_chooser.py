@@ -1,0 +1,103 @@
+"""From ranked phrases to those of a list: near-duplicates merged, the list capped, each in the form to display."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from worker.answer.list_length import ListKind, make_entry_limit_by_rank
+from worker.answer.near_duplicates import NearDuplicates
+from worker.explain.neighbourhood import SidePair
+from worker.explain.resolved_side import ResolvedSide
+from worker.methods.base import RankedList
+from worker.phrasing.full_form import FullForms
+from worker.phrasing.proper_names import FullForm, ProperNames
+
+SCORE_DIGITS = 6
+"""Digits of scores in an answer; engines agree to about this many."""
+
+
+def round_score(value: float) -> float:
+    """Return a score as answers have it."""
+    return round(value, SCORE_DIGITS) + 0.0  # never -0.0
+
+
+class ChosenPhrase(NamedTuple):
+    """One phrase of a list."""
+
+    phrase: str
+    display: str
+    also: tuple[str, ...]
+    """Near-duplicates merged into it, and the lemmas of the displayed form."""
+    row: int
+    """Its row among the phrases that were ranked."""
+    score: float
+
+
+class PhraseChooser:
+    """Chooses the phrases of the lists of one pair."""
+
+    def __init__(
+        self,
+        pair: SidePair,
+        cap: int,
+        near_duplicates: NearDuplicates,
+        names_by_side: dict[ResolvedSide, ProperNames],
+    ) -> None:
+        self._a, self._b = pair.a, pair.b
+        self._cap = cap
+        self._candidates = frozenset(pair.candidates.phrases)
+        self._near_duplicates = near_duplicates
+        self._full_forms = FullForms((self._a, self._b), names_by_side)
+
+    def choose(self, ranked: RankedList, phrases: Sequence[str], kind: ListKind) -> list[ChosenPhrase]:
+        """Return the entries of a list, best first; ``ranked`` has indices into ``phrases``."""
+        ranked_phrases = [phrases[i] for i in ranked.indices.tolist()]
+        rank_by_phrase = {phrase: rank for rank, phrase in enumerate(ranked_phrases)}
+
+        def find_full_form(phrase: str) -> FullForm | None:
+            return self._find_full_form(phrase, kind, rank_by_phrase)
+
+        informative = set(ranked_phrases[: ranked.informative])
+        entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
+        chosen = []
+        for first, duplicates in self._near_duplicates.group_near_duplicates(
+            ranked_phrases, entry_limit, find_full_form
+        ):
+            phrase, also = first, duplicates
+            if kind == "common":
+                phrase, also = self._choose_representative(first, duplicates, informative)
+            row, score = int(ranked.indices[rank_by_phrase[phrase]]), float(ranked.scores[rank_by_phrase[first]])
+            full_form = find_full_form(phrase)
+            if full_form and full_form.lemmas in rank_by_phrase and full_form.lemmas not in also:
+                full_form = None  # it is another entry, or a near-duplicate of one
+            if full_form and full_form.lemmas not in (phrase, *also):
+                also = (full_form.lemmas, *also)
+            chosen.append(ChosenPhrase(phrase, self._full_forms.write_phrase(phrase, full_form), also, row, score))
+        return chosen
+
+    def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
+        """Return the full form of a phrase unless that is a candidate of another list.
+
+        An implied phrase has none: the text that lacks the phrase may be about it, but not about the full form.
+        """
+        if kind == "common" and not self._is_shared(phrase):
+            return None
+        full_form = self._full_forms.find(phrase)
+        if full_form and (full_form.lemmas in listed or full_form.lemmas not in self._candidates):
+            return full_form
+        return None
+
+    def _choose_representative(
+        self, first: str, duplicates: tuple[str, ...], informative: set[str]
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the first informative phrase that both texts contain, else ``first``, and the other near-duplicates.
+
+        So "rye flour" represents "rye flour properly", but "learning" not "reinforcement learning".
+        """
+        group = (first, *duplicates)
+        chosen = next((phrase for phrase in group if phrase in informative and self._is_shared(phrase)), first)
+        return chosen, tuple(phrase for phrase in group if phrase != chosen)
+
+    def _is_shared(self, phrase: str) -> bool:
+        return self._a.text.contains(phrase) and self._b.text.contains(phrase)
