@@ -15,7 +15,7 @@ from worker.access import Caller
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
 from worker.jobs.payloads import ComparisonRequest
-from worker.service.gateway import JobView
+from worker.service.gateway import JobView, Submission
 
 blueprint = Blueprint("comparisons", __name__)
 COMPARISONS_PATH = "/v1/comparisons"
@@ -68,8 +68,12 @@ def _make_response(view: JobView) -> Response:
 
 @blueprint.get(f"{COMPARISONS_PATH}/<id>", endpoint="follow")
 def get_comparison(id: str) -> Response:
-    """Return the answer of a comparison, or its state."""
-    view = get_context().gateway.get(id, get_caller())
+    """Return the answer of a comparison, or its state; that of a hit of a results page is submitted if need be."""
+    gateway, caller = get_context().gateway, get_caller()
+    view = gateway.get(id, caller)
+    if view.job.id != id:
+        submission = Submission(view.job.id, created=view.cache_status == "miss")
+        view = gateway.wait(submission, caller, read_preferred_wait_seconds(get_context().settings))
     if view.job.kind != "comparison":
         raise UnknownJob(f"no comparison {id!r}")
     return _make_response(view)

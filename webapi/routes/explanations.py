@@ -18,6 +18,7 @@ from worker.access import Caller
 from worker.jobs.job import OPEN_STATES
 from worker.jobs.payloads import Against, PageRequest
 from worker.service.gateway import JobView
+from worker.service.job_handlers import make_hrefs
 
 blueprint = Blueprint("explanations", __name__)
 EXPLANATIONS_PATH = "/v1/explanations"
@@ -35,7 +36,7 @@ def create_explanation() -> Response:
         page = gateway.keep_readable_hits(page, caller)
     submission = gateway.submit_page(page, caller)
     view = gateway.wait(submission, caller, read_preferred_wait_seconds(get_context().settings))
-    return _make_page_response(view, page.index, page.hits, [hit for hit in body.hits if hit not in page.hits])
+    return _make_page_response(view, page, [hit for hit in body.hits if hit not in page.hits])
 
 
 @blueprint.get(f"{EXPLANATIONS_PATH}/<id>", endpoint="follow")
@@ -45,8 +46,7 @@ def get_explanation(id: str) -> Response:
     view = gateway.get(id, get_caller())
     if view.job.kind != "explanation":
         raise UnknownJob(f"no explanation {id!r}")
-    page = gateway.get_open_page(id) if view.job.state in OPEN_STATES else None
-    return _make_page_response(view, page.index, page.hits) if page else _make_page_response(view)
+    return _make_page_response(view, gateway.get_open_page(id) if view.job.state in OPEN_STATES else None)
 
 
 @blueprint.delete(f"{EXPLANATIONS_PATH}/<id>", endpoint="leave")
@@ -73,26 +73,23 @@ def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
     return PageRequest(body.index, hits, against, body.query, body.document, caller.groups)
 
 
-def _make_page_response(
-    view: JobView, index: str = "", hits: tuple[str, ...] = (), skipped: Sequence[str] = ()
-) -> Response:
+def _make_page_response(view: JobView, page: PageRequest | None, skipped: Sequence[str] = ()) -> Response:
     """Return the whole page once it is done; until then the state of each hit, with status 202.
 
     ``skipped``: hits that were asked for and are not in the index.
     """
     context, caller = get_context(), get_caller()
     response = make_job_response(view, EXPLANATIONS_PATH, find_answer_states(context, view, caller, skipped))
-    if response.status_code != 202:
+    if response.status_code != 202 or page is None:
         return response
-    comparisons = context.gateway.get_ready_comparisons(view.job.id, caller)
-    entries: list[dict[str, Any]] = []
-    for hit in hits:
-        comparison = comparisons.get(hit)
-        entry: dict[str, Any] = {"hit": hit, "state": view.job.state if comparison is None else "done"}
-        if comparison is not None:
-            entry["comparison"] = orjson.Fragment(comparison)
-        entries.append(entry)
-    sources = find_source_states(context, index, hits, caller, skipped) if hits else None
+    reasons = context.gateway.get_ready_reasons(view.job.id, caller)
+    entries: list[dict[str, Any]] = [
+        {"hit": hit, "state": "done", **reasons[hit], "href": make_hrefs(page, view.job.id, position)}
+        if hit in reasons
+        else {"hit": hit, "state": view.job.state}
+        for position, hit in enumerate(page.hits)
+    ]
+    sources = find_source_states(context, page.index, page.hits, caller, skipped)
     envelope = {} if sources is None else {"sources": sources}
     response.set_data(orjson.dumps(build_job_state_json(view.job) | {"explanations": entries} | envelope))
     return response

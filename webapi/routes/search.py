@@ -18,7 +18,7 @@ from webapi.context import get_caller, get_context, read_json_body, read_preferr
 from webapi.http.job_responses import JSON_TYPE
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import TermsAggregation
-from webapi.search.hit_reasons import check_page_size, explain_hits
+from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
 from webapi.search.plan import PlannedHistogram, build_search_plan
 from webapi.search.response import build_search_response
 from webapi.search.source_search import search_source
@@ -65,10 +65,9 @@ def search_index(index: str) -> Response:
     )
     whys: Sequence[Mapping[str, Any]] = ()
     if plan.with_why and result.hits:
-        matcher = catalog.make_query_matcher(index, plan.words.text)
-        matches = matcher.match_documents([hit.document for hit in result.hits], caller.groups)
-        reasons = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
-        whys = [why | match.to_dict() for why, match in zip(reasons, matches, strict=True)]
+        whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
+        documents = [hit.document for hit in result.hits]
+        whys = add_missing_matches(whys, documents, catalog.make_query_matcher(index, plan.words.text), caller)
     return _make_timed_response(build_search_response(index, plan, result, whys), started)
 
 

@@ -51,6 +51,9 @@ class PhraseReply(ReplyModel):
     a: OnSide
     b: OnSide
     evidence: list[Evidence]
+    noise: float | None = Field(
+        default=None, description="Of an implied phrase: share of random documents that have one as good"
+    )
     also: list[str] | None = Field(
         default=None, description="Near-duplicates merged into this entry, and the lemmas of the displayed form"
     )
@@ -153,13 +156,50 @@ class JobReply(ReplyModel):
     message: str | None = None
 
 
+class ReasonReply(ReplyModel):
+    phrase: str
+    display: str
+    kind: Literal["shared", "implied", "distinct"]
+    score: float | None = Field(
+        default=None, description="Chance that a reader keeps the phrase, from 0 to 1; none while provisional"
+    )
+    noise: float | None = Field(
+        default=None, description="Of a phrase that only one text contains: share of random documents with one as good"
+    )
+
+
+class ReasonAddresses(ReplyModel):
+    """Addresses of the comparisons behind the lists, which are computed when they are asked for."""
+
+    common: str | None = None
+    distinct: str | None = None
+
+
 class HitReply(ReplyModel):
     hit: str
     state: JobState
-    comparison: ComparisonReply | None = None
+    matched: list[MatchedWordReply] | None = Field(
+        default=None, description="Words of the query that the hit contains, in the order of the query"
+    )
+    lacks: list[str] | None = Field(default=None, description="Words of the query that the hit does not contain")
+    common: list[ReasonReply] | None = Field(
+        default=None, description="Phrases that the hit and what it is compared with are both about, best first"
+    )
+    distinct: list[ReasonReply] | None = Field(
+        default=None,
+        description="Phrases that set the hit apart from the other hits of a query, or from what it is compared with",
+    )
+    distinct_of_other: list[ReasonReply] | None = Field(
+        default=None, description="Phrases that set apart the document or the hits that it is compared with"
+    )
+    href: ReasonAddresses | None = None
 
 
 class ExplanationReply(JobReply):
+    index: str | None = None
+    against: Literal["query", "page", "document", "above"] | None = None
+    query: str | None = None
+    document: str | None = None
     explanations: list[HitReply]
     sources: SourceStates = None
 
@@ -250,18 +290,6 @@ class FeedbackReply(ReplyModel):
     recorded: int
 
 
-class BriefPhrase(ReplyModel):
-    phrase: str
-    display: str
-    kind: Literal["shared", "implied", "distinct"]
-    score: float | None = None
-
-
-class Hrefs(ReplyModel):
-    common: str | None = None
-    distinct: str | None = None
-
-
 class WhyReply(ReplyModel):
     state: Literal["done", "pending", "unavailable", "not-indexed", "changed"] = Field(
         description="unavailable: reasons cannot be computed now; "
@@ -272,13 +300,13 @@ class WhyReply(ReplyModel):
     provisional: bool | None = Field(
         default=None, description="A quick guess by containment, until the comparison is done"
     )
-    common: list[BriefPhrase] | None = Field(default=None, description="Phrases shared with the query")
-    distinct: list[BriefPhrase] | None = Field(
+    common: list[ReasonReply] | None = Field(default=None, description="Phrases shared with the query")
+    distinct: list[ReasonReply] | None = Field(
         default=None, description="Phrases that set the hit apart from the rest of the page"
     )
     matched: MatchedWords
     lacks: LackedWords
-    href: Hrefs | None = None
+    href: ReasonAddresses | None = None
 
 
 class SearchHit(BaseModel):

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.lazy_documents import get_phrase_salience
 from indexer.engines.search_types import Hit
-from indexer.errors import StoreUnavailable, TooLarge, Unavailable, UnknownDocument, UnknownJob
+from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.model.phrase_model import PhraseModel
 from indexer.settings import Settings
 from webapi.auth.gate import require_scope
 from webapi.http.problems import public_failure_message, public_message
 from worker.access import Caller
+from worker.explain.query_match import QueryMatch, QueryMatcher
 from worker.explain.text.spans import DocumentSpans
 from worker.jobs.job import OPEN_STATES
-from worker.jobs.payloads import Against, PageRequest, make_part_id
+from worker.jobs.payloads import PageRequest
 from worker.json_bytes import loads
 from worker.phrasing.display_form import DisplayForms
-from worker.service.gateway import JobGateway, JobView, Submission
+from worker.service.gateway import JobGateway, JobView
 
 log = logging.getLogger(__name__)
 
 _MAX_PHRASES = 3
-_LIST_SOURCES: Mapping[str, tuple[Against, str]] = {"common": ("query", "common"), "distinct": ("page", "distinct_a")}
-"""For each list of a ``why``: what the hits are compared against, and the list of the comparison to take."""
+_LISTS = ("common", "distinct")
 
 
 class QueryWords(NamedTuple):
@@ -54,79 +53,73 @@ def explain_hits(
 ) -> list[dict[str, Any]]:
     """Return one ``why`` for each hit, after at most ``wait_seconds``; raise Forbidden without the scope.
 
-    Lists that are not ready by then, or cannot be computed, are provisional: hits without reasons are better than no
-    hits.
+    The lists of a page that is not ready by then, or cannot be computed, are provisional: hits without reasons are
+    better than no hits. They have no ``matched``.
     """
     require_scope(caller, "compare")
-    model = gateway.catalog.open_reader(index).model
-    submitted: dict[str, _PageState] = {}
-    for name, (against, _) in _LIST_SOURCES.items():
-        problem = _find_store_problem(submitted)
-        submitted[name] = (
-            _PageState(problem=problem) if problem else _submit_page(gateway, index, words.text, hits, against, caller)
-        )
-    deadline = time.monotonic() + wait_seconds
-    pages: dict[str, _PageState] = {}
-    for name, page in submitted.items():
-        problem = _find_store_problem({**submitted, **pages})
-        pages[name] = replace(page, problem=problem) if problem else _wait_for_page(gateway, page, caller, deadline)
-    provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
-    return [_build_why(position, hit.id, pages, provisional[position]) for position, hit in enumerate(hits)]
+    page = _get_page(gateway, index, words.text, hits, caller, wait_seconds)
+    if len(page.reasons) < len(hits):
+        model = gateway.catalog.open_reader(index).model
+        provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
+    return [
+        _build_why(page.reasons[hit.id]) if hit.id in page.reasons else page.describe_state() | provisional[n]
+        for n, hit in enumerate(hits)
+    ]
+
+
+def add_missing_matches(
+    whys: Sequence[dict[str, Any]],
+    documents: Sequence[AnalysedDocument | None],
+    matcher: QueryMatcher,
+    caller: Caller,
+) -> list[dict[str, Any]]:
+    """Return each ``why`` with ``matched`` and ``lacks``, looked up where missing; None is an unknown document."""
+    missing = [n for n, why in enumerate(whys) if "matched" not in why]
+    known = {n: document for n in missing if (document := documents[n]) is not None}
+    found = dict(zip(known, matcher.match_documents(list(known.values()), caller.groups), strict=True))
+    return [why | found.get(n, QueryMatch()).to_dict() if "matched" not in why else why for n, why in enumerate(whys)]
 
 
 @dataclass(frozen=True, slots=True)
-class _PageState:
-    """The state of the job that computes one list for all hits."""
+class _Page:
+    """The job of a page as it is now."""
 
-    job_id: str | None = None
-    """None where nothing was submitted."""
-    comparisons: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Finished comparisons by hit."""
+    has_job: bool = False
+    reasons: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Finished reasons by hit."""
     problem: Mapping[str, str] = field(default_factory=dict)
-    """``code`` and ``detail`` of the reason why no more comparisons will come."""
+    """``code`` and ``detail`` of the reason why no more will come."""
+
+    def describe_state(self) -> dict[str, Any]:
+        """Return the state of a hit that has no reasons yet."""
+        if self.problem:
+            return {"state": "unavailable", **self.problem, "provisional": True}
+        return {"state": "pending", "provisional": True} if self.has_job else {"state": "done"}
 
 
-def _find_store_problem(pages: Mapping[str, _PageState]) -> Mapping[str, str]:
-    """Return the problem of a page whose store does not answer, so that no request waits for it twice."""
-    problems = (page.problem for page in pages.values() if page.problem.get("code") == StoreUnavailable.code)
-    return next(problems, {})
-
-
-def _submit_page(
-    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], against: Against, caller: Caller
-) -> _PageState:
-    if (against == "query" and not text) or (against == "page" and len(hits) < 2) or not hits:
-        return _PageState()  # there is nothing to compare with
+def _get_page(
+    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], caller: Caller, wait_seconds: float
+) -> _Page:
+    """Submit the page and return it once its job has ended, or after ``wait_seconds``."""
+    if not hits or not (text or len(hits) > 1):
+        return _Page()  # there is nothing to compare with
     ids = tuple(hit.id for hit in hits)
-    request = PageRequest(index, ids, against, text or None, None, caller.groups)
+    request = PageRequest(index, ids, "query" if text else "page", text or None, None, caller.groups)
     try:
-        return _PageState(gateway.submit_page(request, caller).id)
+        submission = gateway.submit_page(request, caller)
+        view = gateway.wait(submission, caller, wait_seconds)
+        return _Page(True, _get_reasons(gateway, view, caller), _find_end_problem(view))
     except UnknownDocument:
-        return _PageState()  # a hit was deleted or hidden from the caller since the search
-    except Unavailable as error:
-        return _PageState(problem=_log_and_make_problem(error.code, public_message(error)))
-
-
-def _wait_for_page(gateway: JobGateway, page: _PageState, caller: Caller, deadline: float) -> _PageState:
-    """Return the page as it is once its job has ended, or at the deadline."""
-    if page.job_id is None:
-        return page
-    try:
-        view = gateway.wait(Submission(page.job_id, created=True), caller, max(0.0, deadline - time.monotonic()))
-        comparisons = _get_comparisons(gateway, view, caller)
-        return replace(page, comparisons=comparisons, problem=_find_end_problem(view))
+        return _Page()  # a hit was deleted or hidden from the caller since the search
     except (Unavailable, UnknownJob) as error:  # unknown: it names a document that was hidden from the caller since
-        return replace(page, problem=_log_and_make_problem(error.code, public_message(error)))
+        return _Page(problem=_log_and_make_problem(error.code, public_message(error)))
 
 
-def _get_comparisons(gateway: JobGateway, view: JobView, caller: Caller) -> dict[str, Mapping[str, Any]]:
-    """Return the finished comparisons by hit."""
+def _get_reasons(gateway: JobGateway, view: JobView, caller: Caller) -> Mapping[str, Mapping[str, Any]]:
+    """Return the finished reasons by hit."""
     if view.answer is not None:
-        entries = loads(view.answer.stored.body)["explanations"]
-        return {entry["hit"]: entry["comparison"] for entry in entries if entry["comparison"] is not None}
-    if view.job.state not in OPEN_STATES:
-        return {}
-    return {hit: loads(body) for hit, body in gateway.get_ready_comparisons(view.job.id, caller).items()}
+        return {entry["hit"]: entry for entry in loads(view.answer.stored.body)["explanations"]}
+    return gateway.get_ready_reasons(view.job.id, caller) if view.job.state in OPEN_STATES else {}
 
 
 def _find_end_problem(view: JobView) -> Mapping[str, str]:
@@ -144,43 +137,15 @@ def _log_and_make_problem(code: str, detail: str) -> Mapping[str, str]:
     return {"code": code, "detail": detail}
 
 
-def _build_why(
-    position: int,
-    hit: str,
-    pages: Mapping[str, _PageState],
-    provisional: Mapping[str, list[dict[str, Any]]],
-) -> dict[str, Any]:
-    lists: dict[str, Any] = {}
-    missing: list[_PageState] = []
-    for name, (_, comparison_list) in _LIST_SOURCES.items():
-        comparison = pages[name].comparisons.get(hit)
-        if comparison is not None:
-            lists[name] = [_shorten_entry(entry) for entry in comparison[comparison_list][:_MAX_PHRASES]]
-        else:
-            lists[name] = provisional[name]
-            missing.append(pages[name])
-    job_ids = {name: page.job_id for name, page in pages.items() if page.job_id is not None}
-    href = {name: f"/v1/comparisons/{make_part_id(job_id, position)}" for name, job_id in job_ids.items()}
-    return {**_build_why_state(missing), **lists, "href": href}
-
-
-def _build_why_state(missing: Sequence[_PageState]) -> dict[str, Any]:
-    """Return the state of a hit whose lists from these pages are missing."""
-    problem = next((page.problem for page in missing if page.problem), None)
-    if problem:
-        return {"state": "unavailable", **problem, "provisional": True}
-    if any(page.job_id is not None for page in missing):
-        return {"state": "pending", "provisional": True}
-    return {"state": "done"}
-
-
-def _shorten_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry[name] for name in ("phrase", "display", "score", "kind") if name in entry}
+def _build_why(reasons: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``why`` of a hit whose reasons are ready: the first phrases of its lists."""
+    why = {"state": "done", **{name: reasons[name][:_MAX_PHRASES] for name in _LISTS}, "href": reasons.get("href", {})}
+    return why | {name: reasons[name] for name in ("matched", "lacks") if name in reasons}
 
 
 def _build_provisional_lists(
     documents: Sequence[AnalysedDocument], query_lemmas: Sequence[str], model: PhraseModel, caller: Caller
-) -> list[dict[str, list[dict[str, Any]]]]:
+) -> list[dict[str, Any]]:
     """Return lists by containment alone: salient phrases with a word of the query; salient phrases no other hit has."""
     words = set(query_lemmas)
     salient = [[phrase for phrase, _ in get_phrase_salience(document.salient)] for document in documents]
@@ -194,6 +159,7 @@ def _build_provisional_lists(
             {
                 "common": _build_provisional_entries(common, "shared", forms),
                 "distinct": _build_provisional_entries(distinct, "distinct", forms),
+                "href": {},
             }
         )
     return lists

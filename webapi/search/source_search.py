@@ -18,10 +18,9 @@ from indexer.engines.search_types import Hit
 from indexer.errors import TooLarge
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
-from webapi.search.hit_reasons import QueryWords, check_page_size, explain_hits
+from webapi.search.hit_reasons import QueryWords, add_missing_matches, check_page_size, explain_hits
 from webapi.search.source_plan import SourcePlan, build_source_plan
 from worker.access import Caller
-from worker.explain.query_match import QueryMatch
 
 _HIT_FIELDS = ("_id", "_score", "sort", "highlight", "matched_queries")
 NOT_INDEXED_DETAIL = "it was added to the source after the last attach; attach the index again to get reasons"
@@ -79,7 +78,9 @@ def search_source(
     )
     all_hits = [SourceHit(hit, source.parse_hit(hit), attached.get(hit["_id"])) for hit in raw_hits]
     hits = [hit for hit in all_hits if hit.is_readable(caller)]
-    whys = _explain_hits(index, plan, hits, caller, context, wait) if plan.with_why and hits else [None] * len(hits)
+    whys: Sequence[dict[str, Any] | None] = [None] * len(hits)
+    if plan.with_why and hits:
+        whys = _explain_hits(index, plan, hits, caller, context, wait)
     out = {
         "took": 0,
         "timed_out": response["timed_out"],
@@ -124,22 +125,19 @@ def _find_max_score(hits: Sequence[SourceHit]) -> float | None:
 
 def _explain_hits(
     index: str, plan: SourcePlan, source_hits: Sequence[SourceHit], caller: Caller, context: WebContext, wait: float
-) -> list[dict[str, Any] | None]:
+) -> list[dict[str, Any]]:
     """Return for each hit its reasons, or why it has none."""
     analyzer = context.catalog.get_analyzer(index)
     words = QueryWords(plan.text, tuple(word.lemma for word in analyzer.split_query(plan.text)))
     matching = [hit.attached for hit in source_hits if hit.find_mismatch() is None]
     hits = [Hit(attached.document.id, 0.0, attached) for attached in matching if attached is not None]
     reasons = iter(explain_hits(context.gateway, index, words, hits, caller, wait) if hits else ())
-    documents = [hit.analyse_current(analyzer) for hit in source_hits]
-    matcher = context.catalog.make_query_matcher(index, plan.text)
-    matches = iter(matcher.match_documents([document for document in documents if document is not None], caller.groups))
-    whys: list[dict[str, Any] | None] = []
-    for hit, document in zip(source_hits, documents, strict=True):
+    whys = []
+    for hit in source_hits:
         mismatch = hit.find_mismatch()
-        why = next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]}
-        whys.append(why | (QueryMatch() if document is None else next(matches)).to_dict())
-    return whys
+        whys.append(next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]})
+    documents = [hit.analyse_current(analyzer) for hit in source_hits]
+    return add_missing_matches(whys, documents, context.catalog.make_query_matcher(index, plan.text), caller)
 
 
 def _build_hit(

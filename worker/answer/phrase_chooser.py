@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
+from indexer.model.bm25 import split_phrase_words
 from worker.answer.list_length import ListKind, make_entry_limit_by_rank
 from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.neighbourhood import SidePair
@@ -49,6 +50,9 @@ class PhraseChooser:
         self._candidates = frozenset(pair.candidates.phrases)
         self._near_duplicates = near_duplicates
         self._full_forms = FullForms((self._a, self._b), names_by_side)
+        self._has_query = "query" in (pair.a.kind, pair.b.kind)
+        self._common_words: set[str] = set()
+        """Words of the common list of a query, which no displayed form of a distinct phrase repeats."""
 
     def choose(self, ranked: RankedList, phrases: Sequence[str], kind: ListKind) -> list[ChosenPhrase]:
         """Return the entries of a list, best first; ``ranked`` has indices into ``phrases``."""
@@ -74,6 +78,8 @@ class PhraseChooser:
             if full_form and full_form.lemmas not in (phrase, *also):
                 also = (full_form.lemmas, *also)
             chosen.append(ChosenPhrase(phrase, self._full_forms.write_phrase(phrase, full_form), also, row, score))
+        if kind == "common" and self._has_query:
+            self._common_words.update(word for one in chosen for word in split_phrase_words(one.phrase))
         return chosen
 
     def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
@@ -84,6 +90,8 @@ class PhraseChooser:
         if kind == "common" and not self._is_shared(phrase):
             return None
         full_form = self._full_forms.find(phrase)
+        if full_form and not self._common_words.isdisjoint(full_form.lemmas.split()):
+            return None
         if full_form and (full_form.lemmas in listed or full_form.lemmas not in self._candidates):
             return full_form
         return None

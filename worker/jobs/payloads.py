@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from indexer.engines.search_types import Groups
 from worker.explain.side import Side
@@ -77,19 +78,22 @@ class PageRequest:
 
     def list_comparisons(self) -> list[tuple[str, ComparisonRequest]]:
         """Return each hit (side a) with the comparison that explains it; the first hit has none above it."""
-        comparisons = []
-        for position, hit in enumerate(self.hits):
-            b = self._make_side_b(position)
-            if b is not None:
-                comparisons.append((hit, ComparisonRequest(self.index, Side.from_id(hit), b, groups=self.groups)))
-        return comparisons
+        comparisons = ((hit, self.make_comparison(n, self.against)) for n, hit in enumerate(self.hits))
+        return [(hit, comparison) for hit, comparison in comparisons if comparison is not None]
 
-    def _make_side_b(self, position: int) -> Side | None:
-        if self.against == "query":
+    def make_comparison(self, position: int, against: Against) -> ComparisonRequest | None:
+        """Return the comparison of the hit at a position, its side a; None if there is nothing to compare it with."""
+        b = self._make_side_b(position, against) if position < len(self.hits) else None
+        if b is None:
+            return None
+        return ComparisonRequest(self.index, Side.from_id(self.hits[position]), b, groups=self.groups)
+
+    def _make_side_b(self, position: int, against: Against) -> Side | None:
+        if against == "query":
             return Side.from_json({"query": self.query})
-        if self.against == "document":
+        if against == "document":
             return Side.from_json({"id": self.document})
-        if self.against == "above":
+        if against == "above":
             return Side.from_id(self.hits[position - 1]) if position else None
         other_hits = [hit for n, hit in enumerate(self.hits) if n != position]
         return Side.from_json({"ids": other_hits}) if other_hits else None
@@ -127,12 +131,26 @@ def read_algorithm_version(payload: str) -> int:
     return int(json.loads(payload).get("algorithm", 0))
 
 
-def make_part_id(page_id: str, hit_position: int) -> str:
-    """Return the id of one hit's comparison, under which it can be fetched like any other."""
-    return f"{page_id}.{hit_position}"
+_PART_ID = re.compile(r"(?P<page>[^.]+)\.(?P<position>[0-9]{1,4})(?P<apart>\.page)?")
 
 
-def parse_part_id(id: str) -> tuple[str, int] | None:
-    """Return the page and the position of the hit if this is the id of a hit's comparison."""
-    page, dot, position = id.partition(".")
-    return (page, int(position)) if dot and position.isdecimal() and len(position) < 5 else None
+def make_part_id(page_id: str, hit_position: int, *, from_page: bool = False) -> str:
+    """Return the id of one hit's comparison, under which it can be fetched like any other.
+
+    ``from_page``: the comparison with the other hits instead of what the page is compared with.
+    """
+    return f"{page_id}.{hit_position}{'.page' if from_page else ''}"
+
+
+class PartId(NamedTuple):
+    """The id of one hit's comparison, in its parts."""
+
+    page_id: str
+    hit_position: int
+    from_page: bool
+
+
+def parse_part_id(id: str) -> PartId | None:
+    """Return the parts of the id if it is that of a hit's comparison."""
+    found = _PART_ID.fullmatch(id)
+    return PartId(found["page"], int(found["position"]), found["apart"] is not None) if found else None

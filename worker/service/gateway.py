@@ -18,13 +18,13 @@ from worker.cache.readable_ids import DocumentIds, ReadableIds
 from worker.index_catalog import IndexCatalog
 from worker.jobs.events import EventListeners, EventSubscriber, JobWaiters
 from worker.jobs.job import OPEN_STATES, Job, NewJob, StoredAnswer
-from worker.jobs.payloads import ComparisonRequest, PageRequest, parse_part_id
+from worker.jobs.payloads import Against, ComparisonRequest, PageRequest, PartId, make_part_id, parse_part_id
 from worker.jobs.statistics import JobStatistics
 from worker.json_bytes import dumps, loads
 from worker.service.container import ServiceContainer
 from worker.service.feedback import record_feedback
 from worker.service.ingest import make_ingest_job
-from worker.service.job_handlers import find_named_document_ids
+from worker.service.job_handlers import HitPart
 
 _MAX_RESUBMISSIONS = 3
 """How often a request is submitted again because its stored answer names documents the caller may not read."""
@@ -169,7 +169,7 @@ class JobGateway:
             return JobView(Job(id, cached.kind, "done", 1.0), cached, "local")
         part = parse_part_id(id)
         if part is not None:
-            return self._get_part_view(id, *part, caller)
+            return self._get_part_view(part, caller)
         job = self.container.store.get(id)
         if job is None:
             raise _make_unknown_job(id)
@@ -205,34 +205,29 @@ class JobGateway:
         payload = self.container.store.get_payload(page_id)
         return PageRequest.from_json(payload) if payload else None
 
-    def get_ready_comparisons(self, page_id: str, caller: Caller) -> dict[str, bytes]:
-        """Return the finished comparisons of an open page by hit, without those that name what the caller may not
-        read."""
-        parts = self.container.store.get_parts(page_id)
-        if caller.groups is None or not parts:
-            return parts
-        bodies = {hit: loads(body) for hit, body in parts.items()}
-        named = {hit: find_named_document_ids(body) for hit, body in bodies.items()}
-        versions = self._get_current_versions(next(iter(bodies.values()))["index"], set().union(*named.values()))
-        return {hit: body for hit, body in parts.items() if _may_read_documents(caller, named[hit], versions)}
+    def get_ready_reasons(self, page_id: str, caller: Caller) -> dict[str, dict[str, Any]]:
+        """Return the finished reasons of an open page by hit, without those that the caller may not see."""
+        parts = {hit: HitPart(**loads(body)) for hit, body in self.container.store.get_parts(page_id).items()}
+        if caller.groups is not None and parts:
+            named = set().union(*(part.named_document_ids for part in parts.values()))
+            versions = self._get_current_versions(next(iter(parts.values())).index, named)
+            parts = {
+                hit: part
+                for hit, part in parts.items()
+                if _may_read_documents(caller, part.named_document_ids, versions)
+            }
+        return {hit: part.reasons for hit, part in parts.items()}
 
-    def _get_part_view(self, id: str, page_id: str, position: int, caller: Caller) -> JobView:
-        """Return one hit of a page as a comparison of its own."""
-        view = self.get(page_id, caller)
-        if view.answer is not None:
-            entries = loads(view.answer.stored.body)["explanations"]
-            comparison = entries[position]["comparison"] if position < len(entries) else None
-            if comparison is None:
-                raise _make_unknown_job(id)
-            answer = replace(view.answer.stored, body=dumps(comparison))
-            return JobView(Job(id, "comparison", "done", 1.0), self.answers.put(id, "comparison", answer), "hit")
-        page = self.get_open_page(page_id)
-        hits = page.hits if page else ()
-        body = self.get_ready_comparisons(page_id, caller).get(hits[position]) if position < len(hits) else None
-        if body is None:
-            return JobView(replace(view.job, id=id, kind="comparison"))
-        cached = CachedAnswer.from_stored("comparison", StoredAnswer(body))
-        return JobView(Job(id, "comparison", "done", 1.0), cached, "hit")
+    def _get_part_view(self, part: PartId, caller: Caller) -> JobView:
+        """Return the comparison behind a hit of a page; it is computed when it is first asked for."""
+        view = self.get(part.page_id, caller)
+        request = self.get_open_page(part.page_id) if view.answer is None else _read_page_request(view.answer)
+        against: Against = "page" if part.from_page else request.against if request else "page"
+        comparison = request.make_comparison(part.hit_position, against) if request else None
+        if comparison is None:
+            raise _make_unknown_job(make_part_id(*part[:2], from_page=part.from_page))
+        submission = self.submit_comparison(replace(comparison, groups=caller.groups), caller)
+        return self.get(submission.id, caller, just_submitted=submission.created)
 
     # Requests and answers that this process remembers
 
@@ -344,6 +339,13 @@ def _may_read_documents(
     caller: Caller, ids: Iterable[str], versions_by_document_id: Mapping[str, DocumentVersion]
 ) -> bool:
     return all(id in versions_by_document_id and caller.may_read(versions_by_document_id[id].acl) for id in ids)
+
+
+def _read_page_request(answer: CachedAnswer) -> PageRequest:
+    """Return the request that an answered page was made for, without groups."""
+    page = loads(answer.stored.body)
+    hits = tuple(entry["hit"] for entry in page["explanations"])
+    return PageRequest(page["index"], hits, page["against"], page["query"], page["document"])
 
 
 def _make_unknown_job(id: str) -> UnknownJob:

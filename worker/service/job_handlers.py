@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from worker.answer.hit_reasons import HitReasons
 from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.job import JobKind, StoredAnswer
 from worker.jobs.payloads import ComparisonRequest, PageRequest, make_part_id, read_algorithm_version
@@ -13,7 +15,6 @@ from worker.json_bytes import dumps
 from worker.service.ingest import run_ingest_chunk
 
 if TYPE_CHECKING:
-    from worker.answer.comparison import Comparison
     from worker.service.container import ServiceContainer
 
 
@@ -38,24 +39,85 @@ def run_comparison(container: ServiceContainer, context: JobContext) -> StoredAn
 
 
 def run_explanation(container: ServiceContainer, context: JobContext) -> StoredAnswer:
-    """Compute the comparisons of a results page; each is stored as a part as soon as it is ready."""
+    """Compute the reasons of a results page: at once for a query, else hit by hit, each stored when it is ready."""
     _check_algorithm_version(context)
     request = PageRequest.from_json(context.claim.payload)
-    page = context.claim.id
-    positions = {hit: position for position, hit in enumerate(request.hits)}
-    bodies: dict[str, dict[str, Any]] = {}
-    holders: frozenset[str] = frozenset()
-    for hit, comparison in _compare_hits(container, request):
-        holders |= comparison.holders
-        bodies[hit] = comparison.to_dict() | {"id": make_part_id(page, positions[hit])}
-        context.put_part(hit, dumps(bodies[hit]))
-        context.report_progress(len(bodies) / len(positions), hit)
-    for epoch in {body["epoch"] for body in bodies.values()}:
+    explain = _explain_by_query if request.against == "query" else _explain_by_comparisons
+    page = explain(container, context, request)
+    for epoch in page.epochs:
         container.versions.observe_epoch(request.index, epoch)
-    named = holders.union(request.list_document_ids(), *(find_named_document_ids(body) for body in bodies.values()))
-    entries = [{"hit": hit, "state": "done", "comparison": bodies.get(hit)} for hit in request.hits]
-    answer = {"id": page, "state": "done", "progress": 1.0, "explanations": entries}
+    entries = [
+        {
+            "hit": hit,
+            "state": "done",
+            **page.reasons.get(hit, _NO_REASONS),
+            "href": make_hrefs(request, context.claim.id, n),
+        }
+        for n, hit in enumerate(request.hits)
+    ]
+    answer = {
+        "id": context.claim.id,
+        "state": "done",
+        "progress": 1.0,
+        "index": request.index,
+        "against": request.against,
+        "query": request.query,
+        "document": request.document,
+        "explanations": entries,
+    }
+    named = page.named_document_ids.union(request.list_document_ids())
     return StoredAnswer(dumps(answer), get_acls(container, request.index, named), request.index)
+
+
+_NO_REASONS: Mapping[str, Any] = {"common": [], "distinct": []}
+
+
+class _Page(NamedTuple):
+    reasons: dict[str, dict[str, Any]]
+    """By hit."""
+    epochs: set[str]
+    named_document_ids: set[str]
+    """Documents that the reasons depend on, besides the hits."""
+
+
+def _explain_by_query(container: ServiceContainer, context: JobContext, request: PageRequest) -> _Page:
+    page = container.comparer.explain_query_page([one.build_spec() for _, one in request.list_comparisons()])
+    reasons = {hit: one.to_dict() for hit, one in zip(request.hits, page.reasons, strict=True)}
+    return _Page(reasons, {page.epoch}, set(page.holders))
+
+
+def _explain_by_comparisons(container: ServiceContainer, context: JobContext, request: PageRequest) -> _Page:
+    comparisons = request.list_comparisons()
+    page = _Page({}, set(), set())
+    answers = container.comparer.explain([comparison.build_spec() for _, comparison in comparisons])
+    for (hit, _), answer in zip(comparisons, answers, strict=True):
+        named = find_named_document_ids(answer.to_dict()) | answer.holders
+        page.named_document_ids.update(named)
+        page.epochs.add(answer.epoch)
+        page.reasons[hit] = HitReasons.from_comparison(answer).to_dict()
+        context.put_part(hit, dumps(asdict(HitPart(request.index, sorted(named), page.reasons[hit]))))
+        context.report_progress(len(page.reasons) / len(request.hits), hit)
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class HitPart:
+    """The reasons of one hit of a page that is not done, as they are stored."""
+
+    index: str
+    named_document_ids: list[str]
+    reasons: dict[str, Any]
+
+
+def make_hrefs(request: PageRequest, page_id: str, hit_position: int) -> dict[str, str]:
+    """Return the address of the comparison behind each list of a hit, which is computed when it is asked for."""
+    from_page = request.against == "query" and len(request.hits) > 1
+    if request.make_comparison(hit_position, request.against) is None:
+        return {}
+    return {
+        "common": f"/v1/comparisons/{make_part_id(page_id, hit_position)}",
+        "distinct": f"/v1/comparisons/{make_part_id(page_id, hit_position, from_page=from_page)}",
+    }
 
 
 def _check_algorithm_version(context: JobContext) -> None:
@@ -63,14 +125,6 @@ def _check_algorithm_version(context: JobContext) -> None:
     version = read_algorithm_version(context.claim.payload)
     if version > int(ALGORITHM_VERSION):
         raise NewerAlgorithm(f"it needs version {version} of the method, this worker has version {ALGORITHM_VERSION}")
-
-
-def _compare_hits(container: ServiceContainer, request: PageRequest) -> Iterator[tuple[str, Comparison]]:
-    """Yield each hit with its comparison, all from one shared neighbourhood."""
-    requests = request.list_comparisons()
-    comparisons = container.comparer.explain([comparison.build_spec() for _, comparison in requests])
-    for (hit, _), comparison in zip(requests, comparisons, strict=True):
-        yield hit, comparison
 
 
 def find_named_document_ids(answer: Mapping[str, Any]) -> set[str]:
