@@ -133,7 +133,7 @@ class Comparer:
                 (answer,) = _answer_pair([spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair)
             yield replace(answer, holders=page.holders)
 
-    def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> QueryPage:
+    def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> ExplainedPage:
         """Explain the hits of a page by its query, in the short form; see ``worker.answer.query_page``.
 
         Parameters
@@ -147,12 +147,12 @@ class Comparer:
             The errors of ``compare``.
         """
 
-        def explain(reader: Reader) -> QueryPage:
+        def explain(reader: Reader) -> ExplainedPage:
             pairs = self._resolve_pairs(reader, specs)
             matches = self._match_queries(reader, pairs, specs[0].groups)
             fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
             holders = find_own_text_holders(pairs, None, specs[0].groups)
-            return QueryPage(reader.info.epoch, explain_query_page(specs, pairs, matches), holders)
+            return ExplainedPage(reader.info.epoch, explain_query_page(specs, pairs, matches), holders)
 
         return self._run_in_one_epoch(specs, explain)
 
@@ -223,7 +223,7 @@ class Comparer:
         return reader
 
 
-class QueryPage(NamedTuple):
+class ExplainedPage(NamedTuple):
     """The reasons of the hits of a page."""
 
     epoch: str
@@ -300,7 +300,9 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         ids = np.full(len(problem.phrases), -1, dtype=np.int64)
         ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
         evidence = QueryTopic(query).measure_evidence(hit, ids)
-        ranking = rank_for_query(problem, query_side, evidence.strength, evidence.noise)
+        ranking = rank_for_query(
+            problem, query_side, evidence.strength if evidence.is_measured else None, evidence.noise
+        )
         is_common = np.zeros(len(problem.phrases), dtype=bool)
         is_common[ranking.common.indices] = True
         return problem, replace(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MAX_DIMENSIONS = 300
+_DOCUMENTS_PER_DIMENSION = 20
+"""With fewer, a dimension would stand for single documents; there are ``PAIR_DIMENSIONS`` in any case."""
 PAIR_DIMENSIONS = 64
 """Leading dimensions that pairs of documents are compared in: enough for whole texts, too few for a query's words."""
 SAMPLE_SIZE = 20_000
@@ -196,7 +198,7 @@ def _learn_space_on_one_thread(
     word_idf = np.concatenate([idf(document_frequency, document_count), idf([1], document_count)])
     sample = np.sort(np.random.default_rng(seed).permutation(len(document_offsets) - 1)[:SAMPLE_SIZE])
     matrix = _build_sample_matrix(word_ids, document_offsets, sample, rows, word_idf, average_length)
-    rank = min(MAX_DIMENSIONS, *matrix.shape)
+    rank = min(MAX_DIMENSIONS, max(PAIR_DIMENSIONS, len(sample) // _DOCUMENTS_PER_DIMENSION), *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
         no_vectors, none = np.zeros((len(topic_words), 0), dtype=np.float32), np.zeros(0, dtype=np.float32)
         return TopicSpace(rows, no_vectors, none, none, word_idf, average_length)

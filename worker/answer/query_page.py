@@ -44,7 +44,9 @@ def explain_query_page(
         problem = build_pair_problem(pair, None, spec.parameters)
         evidence = topic.measure_evidence(pair.a, pair.candidates.phrase_ids)
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in problem.phrases], dtype=bool)
-        ranking = rank_for_query(problem, "b", evidence.strength, evidence.noise, others)
+        ranking = rank_for_query(
+            problem, "b", evidence.strength if evidence.is_measured else None, evidence.noise, others
+        )
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
         lists = _ListMaker(chooser, pair, evidence.noise)
         reasons.append(

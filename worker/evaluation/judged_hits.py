@@ -77,8 +77,6 @@ class JudgedOutcome:
     """Whether ``common`` has an entry."""
     best_common: float
     """Highest score in ``common``; 0 if it is empty."""
-    best_score: float
-    """Highest score of a reason; 1 for a matched word, 0 if there is no reason."""
     is_reason_shown: bool
     """Whether one of the editor's reasons is among the first reasons told."""
 
@@ -119,7 +117,6 @@ def _score_answer(runner: QueryRunner, judged: JudgedHit, answer: HitAnswer) -> 
         is_told=bool(told),
         has_common=bool(answer.common),
         best_common=best_common,
-        best_score=max((entry.score for entry in told), default=0.0),
         is_reason_shown=any(tells_reason(runner, told[:SHOWN_REASONS], reason) for reason in judged.reasons),
     )
 
@@ -167,7 +164,7 @@ def compute_judged_figures(outcomes: Sequence[JudgedOutcome], weights: NDArray[n
         return float(weights[members] @ np.array(values, dtype=np.float64)[members] / total) if total else None
 
     has_both = weights[is_relevant].any() and weights[~is_relevant].any()
-    best = np.array([o.best_score for o in outcomes])
+    best = np.array([o.best_common for o in outcomes])
     return {
         "relevant_told": share([o.is_told for o in outcomes], is_relevant),
         "reason_at3": share([o.is_reason_shown for o in outcomes], is_relevant),

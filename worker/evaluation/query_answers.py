@@ -23,8 +23,6 @@ class ToldEntry:
     text: str
     words: frozenset[str]
     """Its words, folded to lower case, and their lemmas."""
-    score: float
-    """1 for a matched word, which is a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,7 @@ class QueryRunner:
         """Explain documents against the query together, as the service explains the hits of a page."""
         asked = Side.from_json({"query": query})
         specs = [self._comparer.make_spec(self.index, Side.from_id(id), asked) for id in ids]
-        answers = [comparison.to_dict() for comparison in self._comparer.explain(specs)]
+        answers = [reasons.to_dict() for reasons in self._comparer.explain_query_page(specs).reasons]
         return [
             HitAnswer(query, id, answer.get("matched") or (), answer["common"])
             for id, answer in zip(ids, answers, strict=True)
@@ -81,14 +79,9 @@ class QueryRunner:
 
         Phrases merged into an entry (``also``) are not shown on a results page, and do not count.
         """
-        told = [([match["word"], match.get("as") or match["word"]], 1.0) for match in answer.matched]
-        told += [
-            ([entry["display"], entry["phrase"].replace(PAIR_SEPARATOR, " ")], entry["score"])
-            for entry in answer.common
-        ]
-        return [
-            ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts)), float(score)) for texts, score in told
-        ]
+        told = [[match["word"], match.get("as") or match["word"]] for match in answer.matched]
+        told += [[entry["display"], entry["phrase"].replace(PAIR_SEPARATOR, " ")] for entry in answer.common]
+        return [ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts))) for texts in told]
 
     def _list_words_and_lemmas(self, texts: Sequence[str]) -> Iterator[str]:
         for text, lemmas in zip(texts, self.lemmatize_all(texts), strict=True):

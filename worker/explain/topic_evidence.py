@@ -14,13 +14,15 @@ from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
 
 
-class Evidence(NamedTuple):
+class TopicEvidence(NamedTuple):
     """How strongly topic space says that both sides are about each of some phrases; arrays of shape (P,)."""
 
     strength: Scores
     """In standard deviations of random documents; 0 for a phrase without a vector."""
     noise: Scores
     """Share of random documents whose best phrase has as much evidence; 1 where evidence cannot be measured."""
+    is_measured: bool = True
+    """False if the index is too small or of a former version, or the query has no word with a vector."""
 
 
 class QueryTopic:
@@ -37,19 +39,19 @@ class QueryTopic:
     def _direction(self) -> Vectors:
         return self._model.directions.compute_query_direction(self._word_ids)
 
-    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> Evidence:
+    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> TopicEvidence:
         """Measure phrases of the model by id; -1 for a phrase that it does not have."""
         directions, known = self._model.directions, np.flatnonzero(phrase_ids >= 0)
         strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
         if not directions.is_available or not len(known) or not self._direction.any():
-            return Evidence(strength, noise)
+            return TopicEvidence(strength, noise, is_measured=False)
         text = weigh_single_text(hit)
         query = self._direction if text is None else directions.compute_query_direction(self._word_ids, without=text)
         phrases = directions.compute_phrase_directions(phrase_ids[known])
         about_hit = directions.measure_documents(phrases, compute_side_vector(hit)[np.newaxis])[:, 0]
         strength[known] = np.minimum(directions.measure_query(phrases, query), about_hit)
         noise[known] = directions.measure_noise(self._direction, strength[known])
-        return Evidence(strength, noise)
+        return TopicEvidence(strength, noise)
 
 
 def weigh_single_text(side: ResolvedSide) -> WeighedText | None:

@@ -28,7 +28,7 @@ MAX_NOISE = 0.05
 """A phrase that only the hit contains is a reason if at most this share of random documents has one as good."""
 _STRENGTH_WEIGHT, _EVEN_STRENGTH = 0.6, 6.0
 """Log odds for each standard deviation of evidence, and the evidence at which they are even. Fitted on the relevance
-of 260 hits that an editor judged, in three corpora; each two of them give 0.5 to 0.8 and 5.8 to 5.9."""
+of 256 hits that an editor judged, in three corpora; each two of them give 0.51 to 0.85 and 5.9 to 6.4."""
 
 
 class QueryRanking(NamedTuple):
@@ -42,13 +42,14 @@ class QueryRanking(NamedTuple):
 def rank_for_query(
     problem: PairProblem,
     query_side: Literal["a", "b"],
-    strength: Floats,
+    strength: Floats | None,
     noise: Floats,
     excluded: Flags | None = None,
 ) -> QueryRanking:
     """Rank the candidates for the side ``query_side``, given the evidence for each and its noise, (P,).
 
-    ``excluded`` flags phrases that are not to be distinct of the hit.
+    Without evidence (None) the common phrases are ranked like those of two texts. ``excluded`` flags phrases that are
+    not to be distinct of the hit.
     """
     asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
     is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
@@ -57,20 +58,20 @@ def rank_for_query(
     repeats = _flag_repeated_words(problem.phrases, common)
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
+    if strength is not None:
+        chance = odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
+    else:
+        is_implied = common & ~problem.is_shared
+        chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
     distinct_hit = hit.is_salient & ~common & ~repeats
     if excluded is not None:
         distinct_hit &= ~excluded
     distinct_query = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
     return QueryRanking(
-        rank_phrases(problem.phrases, common, _estimate_chance(strength)),
+        rank_phrases(problem.phrases, common, chance),
         rank_distinct_by_odds(problem, distinct_hit, distinct_odds),
         rank_phrases(problem.phrases, distinct_query, asked.salience),
     )
-
-
-def _estimate_chance(strength: Floats) -> Floats:
-    """Return the chance that a reader keeps a phrase with this much evidence."""
-    return odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
 
 
 def _flag_repeated_words(phrases: Sequence[str], chosen: Flags) -> Flags:
