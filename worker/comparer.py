@@ -311,7 +311,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
             distinct_a=ranking.distinct_hit if query_side == "b" else ranking.distinct_query,
             distinct_b=ranking.distinct_query if query_side == "b" else ranking.distinct_hit,
             margin=np.where(is_common, np.maximum(measured.margin, 0.0), np.minimum(measured.margin, -1e-6)),
-            noise=evidence.noise,
+            noise=evidence.noise if evidence.is_measured else None,
         )
     return problem, method.sort_phrases(problem)
 

@@ -96,7 +96,12 @@ def _check_entry(
 ) -> None:
     is_implied = name == "common" and not (entry.a.count and entry.b.count)
     required = [name for name, field in PhraseReply.model_fields.items() if field.is_required()]
-    optional = ["also"] * ("also" in raw) + ["own", "via", "rest"] * is_implied + ["partial"] * ("partial" in raw)
+    optional = (
+        ["noise"] * ("noise" in raw)
+        + ["also"] * ("also" in raw)
+        + ["own", "via", "rest"] * is_implied
+        + ["partial"] * ("partial" in raw)
+    )
     assert list(raw) == required + optional
     assert entry.phrase and entry.display
     assert entry.kind == ("implied" if is_implied else "shared" if name == "common" else "distinct")

@@ -21,6 +21,10 @@ import redis
 
 from indexer import errors
 from indexer.engines.base import Engine
+from worker.answer.comparison import Entry
+from worker.answer.hit_reasons import HitReasons
+from worker.comparer import ExplainedPage
+from worker.explain.query_match import QueryMatch
 from worker.explain.spec import ComparisonSpec
 
 VALKEY_URL_VARIABLE = "PHRASECOM_TEST_VALKEY"
@@ -58,6 +62,9 @@ class FakeComparison:
     computed: int
     epoch: str
     holders: frozenset[str] = frozenset()
+    common: tuple[Entry, ...] = ()
+    distinct_a: tuple[Entry, ...] = ()
+    distinct_b: tuple[Entry, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         a, b = self.spec.a, self.spec.b
@@ -84,6 +91,11 @@ class FakeComparer:
 
     def explain(self, specs: Sequence[ComparisonSpec]) -> Iterator[FakeComparison]:
         return (self.compare(spec) for spec in specs)
+
+    def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> ExplainedPage:
+        answers = list(self.explain(specs))
+        reasons = [HitReasons((), (), match=QueryMatch()) for _ in answers]
+        return ExplainedPage(answers[0].epoch, reasons, frozenset())
 
     def compare(self, spec: ComparisonSpec, progress: Callable[[float, str], None] | None = None) -> FakeComparison:
         words = spec.b.words

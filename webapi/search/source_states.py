@@ -84,11 +84,8 @@ def _make_unknown_states(ids: Sequence[str], detail: str) -> SourceStates:
 
 
 def _list_side_ids(answer: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the documents that a comparison, or each comparison of a page, compares."""
+    """Return the ids of the documents that a comparison compares, or a page explains."""
     if "explanations" not in answer:
         return list(dict.fromkeys([*answer["a"]["ids"], *answer["b"]["ids"]]))
-    ids = dict.fromkeys(entry["hit"] for entry in answer["explanations"])
-    for entry in answer["explanations"]:
-        if entry["comparison"] is not None:
-            ids |= dict.fromkeys(_list_side_ids(entry["comparison"]))
-    return list(ids)
+    compared = [answer["document"]] if answer["document"] is not None else []
+    return list(dict.fromkeys([*(entry["hit"] for entry in answer["explanations"]), *compared]))

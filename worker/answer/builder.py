@@ -60,7 +60,7 @@ class AnswerBuilder:
             preset=spec.preset,
             a=a,
             b=b,
-            summary=write_summary(a, b, common, distinct_a, distinct_b, matched),
+            summary=write_summary(a, b, common, distinct_a, distinct_b, match),
             match=match,
             common=common,
             distinct_a=distinct_a,

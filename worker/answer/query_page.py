@@ -48,7 +48,7 @@ def explain_query_page(
             problem, "b", evidence.strength if evidence.is_measured else None, evidence.noise, others
         )
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
-        lists = _ListMaker(chooser, pair, evidence.noise)
+        lists = _ListMaker(chooser, pair, evidence.noise if evidence.is_measured else None)
         reasons.append(
             HitReasons(lists.make(ranking.common, "common"), lists.make(ranking.distinct_hit, "distinct"), match=match)
         )
@@ -58,7 +58,7 @@ def explain_query_page(
 class _ListMaker:
     """Makes the lists of one hit."""
 
-    def __init__(self, chooser: PhraseChooser, pair: SidePair, noise: Floats) -> None:
+    def __init__(self, chooser: PhraseChooser, pair: SidePair, noise: Floats | None) -> None:
         self._chooser, self._pair, self._noise = chooser, pair, noise
 
     def make(self, ranked: RankedList, kind: ListKind) -> tuple[Reason, ...]:
@@ -71,5 +71,5 @@ class _ListMaker:
             return Reason(chosen.phrase, chosen.display, score, "distinct")
         if self._pair.a.text.contains(chosen.phrase) and self._pair.b.text.contains(chosen.phrase):
             return Reason(chosen.phrase, chosen.display, score, "shared")
-        noise = round_score(float(self._noise[chosen.row]))
+        noise = None if self._noise is None else round_score(float(self._noise[chosen.row]))
         return Reason(chosen.phrase, chosen.display, score, "implied", noise)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from worker.answer.comparison import Entry
-from worker.explain.query_match import MatchedWord
+from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
 _MAX_PHRASES = 3
@@ -20,20 +20,22 @@ def write_summary(
     common: Sequence[Entry],
     distinct_a: Sequence[Entry],
     distinct_b: Sequence[Entry],
-    matched: Sequence[MatchedWord] = (),
+    match: QueryMatch | None = None,
 ) -> str:
     """Write ``Both are about …; only A is about …; only B is about …`` with the first few phrases of each list.
 
-    Implied phrases are listed as "by context". Without a common phrase the sentence names the words of the query that
-    both contain; without any, it says so first, and names a side without distinct phrases, too.
+    Implied phrases are listed as "by context". Without a common phrase the sentence says so first, and names a side
+    without distinct phrases, too. If one side is a query, ``match`` says which of its words the other contains; that
+    the query alone is about something is never said, as the other side may say it in other words.
     """
-    if not (matched or common or distinct_a or distinct_b):
+    if match is not None:
+        return _write_query_summary(match, *((b, common, distinct_b) if a.kind == "query" else (a, common, distinct_a)))
+    if not (common or distinct_a or distinct_b):
         return "Nothing stands out that they share or that sets them apart."
     name_a, name_b = _name_sides(a, b)
     distinct = ((name_a, distinct_a), (name_b, distinct_b))
-    if common or matched:
-        words = [word.word for word in matched]
-        parts = [_describe_common(common[:_MAX_PHRASES]) if common else f"both contain {_join_quoted(words)}"]
+    if common:
+        parts = [_describe_common(common[:_MAX_PHRASES])]
         parts += [f"only {name} is about {_join_phrases(entries)}" for name, entries in distinct if entries]
         if not (distinct_a or distinct_b):
             parts.append("nothing was found that sets them apart")
@@ -41,6 +43,28 @@ def write_summary(
         parts = ["they share nothing that stands out"]
         parts += [f"{name} is about {_join_phrases(entries)}" for name, entries in distinct if entries]
         parts += [f"nothing was found in {name}" for name, entries in distinct if not entries]
+    return _write_sentence(parts)
+
+
+def _write_query_summary(match: QueryMatch, side: SideInfo, common: Sequence[Entry], distinct: Sequence[Entry]) -> str:
+    """Write what a query and another side, which has the ``distinct`` phrases, have to do with each other."""
+    name = {"document": "the document", "text": "the text"}.get(side.kind, "the set")
+    implied = [entry for entry in common if entry.kind == "implied"]
+    parts = []
+    if match.matched:
+        parts.append(f"both contain {_join_quoted([word.word for word in match.matched])}")
+    if implied:
+        parts.append(f"both are, by context, about {_join_phrases(implied)}")
+    if not parts:
+        parts.append(f"nothing stands out that {name} shares with the query")
+    if distinct:
+        parts.append(f"{name} is{' also' if match.matched or implied else ''} about {_join_phrases(distinct)}")
+    if match.lacks and (match.matched or implied):
+        parts.append(f"{name} does not contain {_join_quoted(match.lacks)}")
+    return _write_sentence(parts)
+
+
+def _write_sentence(parts: Sequence[str]) -> str:
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:] + "."
 

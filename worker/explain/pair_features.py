@@ -80,7 +80,7 @@ def build_pair_problem(
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
-        noise=measure_pair_noise(pair.a, pair.b) if graph else 0.0,
+        noise=measure_pair_noise(pair.a, pair.b) if graph else None,
     )
 
 

@@ -74,14 +74,14 @@ def compute_side_vector(side: ResolvedSide) -> Vectors:
     return np.asarray(mean / length if length > 1e-9 else mean, dtype=np.float32)
 
 
-def measure_pair_noise(a: ResolvedSide, b: ResolvedSide) -> float:
+def measure_pair_noise(a: ResolvedSide, b: ResolvedSide) -> float | None:
     """Return the share of random documents that are as close to one of two texts as they are to each other.
 
-    The smaller of the two shares; 0 where it cannot be measured.
+    The smaller of the two shares; None where it cannot be measured.
     """
     directions = a.reader.model.directions
     if not directions.is_available:
-        return 0.0
+        return None
     vectors = compute_side_vector(a), compute_side_vector(b)
     cosine = float(vectors[0] @ vectors[1])
     return min(directions.measure_closeness_noise(vector, cosine) for vector in vectors)

@@ -86,8 +86,8 @@ class PairProblem:
     """Documents of the corpus."""
     word_document_frequency: Callable[[str], int] = lambda word: 0
     """Function that returns the number of documents that contain a word."""
-    noise: float = 0.0
-    """Share of random documents that are as close to one of the texts as these are to each other; 0 if not known."""
+    noise: float | None = None
+    """Share of random documents that are as close to one of the texts as these are to each other; None: not known."""
 
     def __post_init__(self) -> None:
         size = len(self.phrases)

@@ -60,7 +60,7 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
     common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
     return replace(
         measured,
-        noise=np.full(len(problem.phrases), problem.noise),
+        noise=None if problem.noise is None else np.full(len(problem.phrases), problem.noise),
         common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
         distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
         distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),

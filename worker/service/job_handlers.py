@@ -82,6 +82,7 @@ class _Page(NamedTuple):
 
 def _explain_by_query(container: ServiceContainer, context: JobContext, request: PageRequest) -> _Page:
     page = container.comparer.explain_query_page([one.build_spec() for _, one in request.list_comparisons()])
+    context.report_progress(1.0, "all hits")  # ends a job that was cancelled meanwhile
     reasons = {hit: one.to_dict() for hit, one in zip(request.hits, page.reasons, strict=True)}
     return _Page(reasons, {page.epoch}, set(page.holders))
 

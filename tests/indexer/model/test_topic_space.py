@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indexer.model.topic_space import (
-    MAX_DIMENSIONS,
+    PAIR_DIMENSIONS,
     PhraseVectorMeans,
     TopicSpace,
     learn_topic_space,
@@ -87,7 +87,7 @@ def test_the_same_corpus_gives_the_same_bytes() -> None:
 
 
 def test_there_are_no_more_dimensions_than_the_corpus_supports() -> None:
-    assert learn_topics(make_field_texts()).dimensions == MAX_DIMENSIONS
+    assert learn_topics(make_field_texts()).dimensions == PAIR_DIMENSIONS
     two_kinds = [[0, 1, 2], [3, 4, 5]] * 3
     assert learn_topics(two_kinds, 6).dimensions == 2
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,7 @@ from worker.jobs.job import NewJob, StoredAnswer
 from worker.jobs.payloads import PageRequest
 from worker.json_bytes import dumps
 from worker.service.gateway import JobGateway
+from worker.service.job_handlers import HitPart
 
 OPEN_TEXT = "The web graph is crawled. Link analysis ranks the pages of the web graph. A random walk stays on it. "
 STAFF_TEXT = "Project zarquon pays for the web graph. The zarquon ledger is kept. WEB-GRAPH. WEB-GRAPH. WEB-GRAPH. "
@@ -228,7 +229,7 @@ def test_a_phrase_of_the_callers_own_text_is_shown_only_while_they_may_read_it_s
 
     options = {"candidates": True, "cap": 0}
     first, first_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
-    assert find_candidates(first.text) and find_candidates(first_page.text)
+    assert find_candidates(first.text)
     closed = [replace(document, acl=("board",)) for document in make_documents() if document.id.startswith("s")]
     write_documents(app.flask_app.extensions[EXTENSION].gateway, *closed)
     assert staff.get(f"/v1/comparisons/{first.json['id']}").status_code == 404
@@ -236,6 +237,7 @@ def test_a_phrase_of_the_callers_own_text_is_shown_only_while_they_may_read_it_s
     again, again_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
     assert again.status_code == again_page.status_code == 200
     assert not find_candidates(again.text) and not find_candidates(again_page.text)
+    assert again_page.json["id"] != first_page.json["id"]
 
 
 @pytest.mark.parametrize("side", [{"text": "A web graph is a graph."}, {"query": "web graph"}])
@@ -289,25 +291,23 @@ def restrict(root: AppClient, id: str) -> None:
 def test_finished_parts_of_a_running_page_are_checked_too(app: AppClient, guest: AppClient) -> None:
     """A part computed before one of its documents was restricted."""
     gateway: JobGateway = app.flask_app.extensions[EXTENSION].gateway
-    body = {"index": "papers", "query": "web graph", "hits": ["o1", "b1"]}
-    parts = guest.post("/v1/explanations", body).json["explanations"]
-    assert len(parts) == 2
     caller = Caller("key:guest", frozenset({"guests"}))
-    page_request = PageRequest("papers", ("o1", "b1"), "query", "something else", None, caller.groups)
+    page_request = PageRequest("papers", ("o1", "b1"), "document", None, "o2", caller.groups)
     store = gateway.container.store
     store.submit(
         NewJob("popen", "explanation", page_request.to_json(), "x", access_key=make_access_key("papers", caller.groups))
     )
     claim = store.start("popen", "me")
     assert claim is not None
-    for part in parts:
-        store.put_part(claim, part["hit"], dumps(part["comparison"]))
-    assert set(gateway.get_ready_comparisons("popen", caller)) == {"o1", "b1"}
+    for hit in page_request.hits:
+        store.put_part(claim, hit, dumps(asdict(HitPart("papers", [hit, "o2"], {"common": [], "distinct": []}))))
+    assert set(gateway.get_ready_reasons("popen", caller)) == {"o1", "b1"}
     write_documents(gateway, replace(next(d for d in make_documents() if d.id == "b1"), acl=("staff",)))
-    assert set(gateway.get_ready_comparisons("popen", caller)) == {"o1"}
+    assert set(gateway.get_ready_reasons("popen", caller)) == {"o1"}
     page = guest.get("/v1/explanations/popen").json
     assert [one["state"] for one in page["explanations"]] == ["done", "running"]
-    assert guest.get("/v1/comparisons/popen.1").status_code == 202
+    assert guest.get("/v1/comparisons/popen.0").status_code == 200
+    assert guest.get("/v1/comparisons/popen.1").status_code == 404
     store.finish(claim, StoredAnswer(b"{}", {}, "papers"))
 
 

@@ -16,57 +16,59 @@ HITS = ["d1", "d2", "d3"]
 
 def test_every_hit_is_explained_against_the_query(real: Client) -> None:
     page = real.explain("papers", HITS, query="web graph")
-    assert page["state"] == "done"
+    assert (page["state"], page["against"], page["query"]) == ("done", "query", "web graph")
     assert [entry["hit"] for entry in page["explanations"]] == HITS
     for entry in page["explanations"]:
         assert entry["state"] == "done"
-        assert entry["comparison"]["a"]["ids"] == [entry["hit"]]
-        assert entry["comparison"]["b"]["kind"] == "query"
+        assert [match["word"] for match in entry["matched"]] + entry["lacks"] == ["web", "graph"]
+        assert {reason["kind"] for reason in entry["common"]} <= {"shared", "implied"}
 
 
-def test_a_hits_comparison_can_be_asked_for_by_its_id(real: Client) -> None:
+def test_the_comparisons_behind_the_lists_are_computed_when_asked_for(real: Client) -> None:
     page = real.explain("papers", HITS, query="web graph")
     for entry in page["explanations"]:
-        alone = real.call("GET", f"/v1/comparisons/{entry['comparison']['id']}")
-        assert alone == entry["comparison"]
+        common = real.call("GET", entry["href"]["common"], headers=WAIT_HEADER)
+        assert (common["a"]["ids"], common["b"]["kind"]) == ([entry["hit"]], "query")
+        names = ("phrase", "display", "score", "kind")
+        assert [{name: one[name] for name in names} for one in common["common"]] == [
+            {name: one[name] for name in names} for one in entry["common"]
+        ]
+        distinct = real.call("GET", entry["href"]["distinct"], headers=WAIT_HEADER)
+        assert distinct["b"]["ids"] == [hit for hit in HITS if hit != entry["hit"]]
+        assert real.call("GET", f"/v1/comparisons/{common['id']}") == common
     assert real.request("GET", f"/v1/comparisons/{page['id']}.99").json()["code"] == "unknown-job"
     assert real.request("GET", f"/v1/comparisons/{page['id']}").json()["code"] == "unknown-job"
 
 
+def test_a_page_computes_no_comparison(real: Client) -> None:
+    page = real.explain("papers", HITS, query="page rank")
+    first = real.request("GET", page["explanations"][0]["href"]["common"], headers=WAIT_HEADER)
+    assert first.headers["x-cache"] == "miss"
+
+
 def test_the_rest_of_the_page_a_document_and_the_hit_above(real: Client) -> None:
+    def list_compared(entries: list[dict[str, Any]]) -> list[list[str]]:
+        return [real.call("GET", one["href"]["common"], headers=WAIT_HEADER)["b"]["ids"] for one in entries]
+
     rest = real.explain("papers", HITS, query="web", against="page")["explanations"]
-    assert rest[0]["comparison"]["b"]["ids"] == ["d2", "d3"]
+    assert list_compared(rest) == [["d2", "d3"], ["d1", "d3"], ["d1", "d2"]]
     document = real.explain("papers", HITS, document="d7")["explanations"]
-    assert {entry["comparison"]["b"]["ids"][0] for entry in document} == {"d7"}
+    assert list_compared(document) == [["d7"]] * 3
+    assert all("matched" not in entry and "distinct_of_other" in entry for entry in document)
     above = real.explain("papers", HITS, query="web", against="above")["explanations"]
-    assert above[0]["comparison"] is None
-    assert [entry["comparison"]["b"]["ids"] for entry in above[1:]] == [["d1"], ["d2"]]
+    assert (above[0]["common"], above[0]["distinct"], above[0]["href"]) == ([], [], {})
+    assert list_compared(above[1:]) == [["d1"], ["d2"]]
 
 
-def test_hits_arrive_one_by_one(client: Client) -> None:
+def test_the_hits_of_a_query_arrive_together(client: Client) -> None:
     body = {"index": "papers", "query": tag_query("hold=1"), "hits": HITS}
     first = client.request("POST", "/v1/explanations", body, {"Prefer": "respond-async"})
     assert first.status == 202
     assert [entry["hit"] for entry in first.json()["explanations"]] == HITS
     location = first.headers["location"]
-    last = f"/v1/comparisons/{first.json()['id']}.2"
-
-    def list_finished() -> list[Any]:
-        entries = client.call("GET", location)["explanations"]
-        return [entry for entry in entries if entry["state"] == "done"]
-
-    for number in (1, 2):
-        release_computations("hold=1", number)
-        wait_until(lambda least=number: len(list_finished()) >= least)
-        shown = list_finished()
-        assert [entry["hit"] for entry in shown] == HITS[:number]
-        for entry in shown:
-            assert entry["comparison"]["a"]["ids"] == [entry["hit"]]
-            assert client.call("GET", f"/v1/comparisons/{entry['comparison']['id']}") == entry["comparison"]
-        assert client.request("GET", last).status == client.request("GET", location).status == 202
     release_computations("hold=1", 3)
     wait_until(lambda: client.request("GET", location).status == 200)
-    assert len(list_finished()) == 3 and client.request("GET", last).status == 200
+    assert [entry["state"] for entry in client.call("GET", location)["explanations"]] == ["done"] * 3
 
 
 def test_deleting_a_page_cancels_it(client: Client) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import pytest
+
 from worker.answer.comparison import Entry
 from worker.answer.summary import write_summary
+from worker.explain.query_match import MatchedWord, QueryMatch
 from worker.explain.side import SideInfo, SideKind
 
 
@@ -59,8 +62,8 @@ def test_without_a_common_phrase_it_says_so() -> None:
     assert write_summary(make_side(), make_side(), [], make_entries("a"), make_entries("b", "c")) == (
         "They share nothing that stands out; A is about “a”; B is about “b” and “c”."
     )
-    assert write_summary(make_side(), make_side("query"), [], make_entries("a"), []) == (
-        "They share nothing that stands out; A is about “a”; nothing was found in the query."
+    assert write_summary(make_side(), make_side("text"), [], make_entries("a"), []) == (
+        "They share nothing that stands out; A is about “a”; nothing was found in the text."
     )
 
 
@@ -79,15 +82,33 @@ def test_without_any_phrase_it_says_so() -> None:
 
 def test_sides_are_named_by_their_kind_where_it_differs() -> None:
     one, other = make_entries("a"), make_entries("b")
-    assert "only the query is about “a”; only B is" in write_summary(
-        make_side("query"), make_side("set"), make_shared("s"), one, other
-    )
     assert "only A is about “a”; only the text is" in write_summary(
         make_side(), make_side("text"), make_shared("s"), one, other
-    )
-    assert "only the query is about “a”; only the text is" in write_summary(
-        make_side("query"), make_side("text"), make_shared("s"), one, other
     )
     assert "only A is about “a”; only B is" in write_summary(
         make_side("text"), make_side("text"), make_shared("s"), one, other
     )
+
+
+def make_match(*matched: str, lacks: tuple[str, ...] = ()) -> QueryMatch:
+    return QueryMatch(tuple(MatchedWord(word, word, "text", 0, len(word)) for word in matched), lacks)
+
+
+@pytest.mark.parametrize("is_query_first", [False, True])
+def test_of_a_query_its_words_are_named_and_never_what_it_alone_is_about(is_query_first: bool) -> None:
+    hit, query, common = make_side(), make_side("query"), [*make_shared("s"), *make_implied("i")]
+    of_hit, of_query = make_entries("h"), make_entries("q")
+    match = make_match("s", lacks=("q",))
+    if is_query_first:
+        summary = write_summary(query, hit, common, of_query, of_hit, match)
+    else:
+        summary = write_summary(hit, query, common, of_hit, of_query, match)
+    assert summary == (
+        "Both contain “s”; both are, by context, about “i”; the document is also about “h”; "
+        "the document does not contain “q”."
+    )
+
+
+def test_a_hit_without_a_reason_says_so() -> None:
+    summary = write_summary(make_side("set"), make_side("query"), [], make_entries("h"), [], make_match(lacks=("q",)))
+    assert summary == "Nothing stands out that the set shares with the query; the set is about “h”."
