@@ -58,7 +58,6 @@ def _make_selection(
 ) -> Selection:
     from indexer.engines.search_types import Selection
     from indexer.model.query_words import split_query
-    from indexer.text.lemmatizer import Lemmatizer
 
     chosen: dict[str, list[str]] = {}
     for facet in facets:
@@ -66,7 +65,7 @@ def _make_selection(
         if not equals or not name:
             raise click.UsageError(f"cannot read --facet {facet!r}: write NAME=VALUE")
         chosen.setdefault(name, []).append(value)
-    query = split_query(words, reader.model, Lemmatizer(reader.model.settings.get("language", "en")))
+    query = split_query(words, reader.model, reader.model.lemmatizer)
     return Selection(tuple(word.lemma for word in query), chosen, _parse_day(date_from), _parse_day(date_to))
 
 

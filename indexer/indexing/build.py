@@ -32,6 +32,7 @@ from indexer.readers.rejects import Rejects
 from indexer.records import NO_TEXT
 from indexer.runtime.document_spool import DocumentSpool
 from indexer.runtime.memory import gc_relaxed
+from indexer.text import ANALYSIS_VERSION
 
 if TYPE_CHECKING:
     from indexer.mining.mined_batches import MinedBatches
@@ -221,7 +222,8 @@ def _make_epoch_name(
     spool: DocumentSpool, analysis: AnalysisOptions, current: IndexInfo | None, attachment: Attachment | None
 ) -> str:
     """Return a running number and a hash of everything the epoch is built from."""
-    parts = [spool.content_hash(), asdict(analysis), __version__, *([attachment.to_setting()] if attachment else [])]
+    versions = [__version__, ANALYSIS_VERSION]
+    parts = [spool.content_hash(), asdict(analysis), *versions, *([attachment.to_setting()] if attachment else [])]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     number = int(current.epoch.partition("-")[0]) + 1 if current and current.epoch.partition("-")[0].isdigit() else 1
     return f"{number}-{digest}"

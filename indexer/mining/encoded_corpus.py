@@ -1,7 +1,8 @@
 """A corpus as integer arrays: the input of mining.
 
 Documents are read once, as a stream. Of each token remain the id of its surface form (four bytes) and the marks before
-it (one byte); lemmas and word shapes are tables over distinct surface forms.
+it (one byte); lemmas and word shapes are tables over distinct surface forms. Lemmas are chosen at the end, when all
+spellings of each word are counted.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from numpy.typing import NDArray
 
 from indexer.documents import Document
 from indexer.int_arrays import LOW_32_BITS, csr_starts, unique_keys
+from indexer.mining.lemma_table import build_lemma_table
 from indexer.progress import Progress, no_progress
 from indexer.runtime.array_spill import ArraySpill
 from indexer.runtime.document_spool import split_into_parts_and_reader
 from indexer.runtime.process_pool import map_in_order
 from indexer.text.lemmatizer import Lemmatizer
-from indexer.text.tokenizer import FIELD_START_MARKS, tokenize_document
+from indexer.text.tokenizer import FIELD_START_MARKS, Mark, tokenize_document
 
 _PART_SIZE = 256
 """Documents encoded together."""
@@ -40,6 +42,8 @@ class EncodedCorpus:
     """Distinct surface forms: words as they are written."""
     lemmas: list[str]
     """Distinct lemmas."""
+    lemma_table: dict[str, str]
+    """Case-folded word -> lemma, where the corpus decides it."""
     surface_ids: ArraySpill
     """Surface form of each token, shape (tokens,); on disk."""
     lemma_ids: NDArray[np.int32]
@@ -79,6 +83,8 @@ class _EncodedPart(NamedTuple):
     marks: bytes
     lengths: list[int]
     """Tokens of each document."""
+    capital_ranges: list[tuple[int, int]]
+    """First token and last (exclusive) of each field in capitals, where no case carries meaning."""
     piece_lengths: NDArray[np.int32] | None
 
 
@@ -93,9 +99,11 @@ class _PartEncoder:
         words: list[str] = []
         marks = bytearray()
         lengths: list[int] = []
+        capital_ranges: list[tuple[int, int]] = []
         pieces: list[str] = []
         for document in documents:
             tokenized = tokenize_document(document)
+            capital_ranges += [(start + len(words), end + len(words)) for start, end in tokenized.capital_ranges]
             words += tokenized.words
             marks += bytes(tokenized.marks[:-1])
             lengths.append(len(tokenized.words))
@@ -108,55 +116,86 @@ class _PartEncoder:
         piece_lengths = None
         if self.with_piece_lengths:
             piece_lengths = np.fromiter(map(len, pieces), dtype=np.int32, count=len(pieces))
-        return _EncodedPart(os.getpid(), new_surfaces, surface_ids, bytes(marks), lengths, piece_lengths)
+        return _EncodedPart(
+            os.getpid(), new_surfaces, surface_ids, bytes(marks), lengths, capital_ranges, piece_lengths
+        )
 
 
 class _CorpusAssembler:
     """Puts the parts together; surface ids are in the order of the corpus, whichever process read them first."""
 
-    def __init__(self, lemmatizer: Lemmatizer, with_piece_lengths: bool) -> None:
-        self.lemmatizer = lemmatizer
+    def __init__(self, language: str, with_piece_lengths: bool) -> None:
+        self.lemmatizer = Lemmatizer(language)
         self.piece_lengths = ArraySpill() if with_piece_lengths else None
         self.surfaces = _IdTable()
-        self.lemmas = _IdTable()
-        self.lemma_of_surface = array("i")
         self.id_maps: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
         """Process -> the corpus's surface id of each of its own."""
         self.surface_ids = ArraySpill()
-        self.lemma_ids = array("i")
         self.marks = bytearray()
         self.lengths = array("q")
+        self.capital_ranges: list[tuple[int, int]] = []
 
     def add(self, part: _EncodedPart) -> None:
-        known, id_map = len(self.surfaces), self.id_maps[part.process]
-        ids = [self.surfaces[surface] for surface in part.new_surfaces]
-        id_map.extend(ids)
-        new = [surface for surface, number in zip(part.new_surfaces, ids, strict=True) if number >= known]
-        self.lemma_of_surface.extend([self.lemmas[self.lemmatizer[surface]] for surface in new])
-        surface_ids = np.frombuffer(id_map, dtype=np.int32)[part.surface_ids]
-        self.surface_ids.append(surface_ids)
-        self.lemma_ids.frombytes(np.frombuffer(self.lemma_of_surface, dtype=np.int32)[surface_ids].tobytes())
+        id_map, start = self.id_maps[part.process], len(self.marks)
+        id_map.extend([self.surfaces[surface] for surface in part.new_surfaces])
+        self.surface_ids.append(np.frombuffer(id_map, dtype=np.int32)[part.surface_ids])
         self.marks += part.marks
         self.lengths.extend(part.lengths)
+        self.capital_ranges += [(start + first, start + last) for first, last in part.capital_ranges]
         if self.piece_lengths is not None and part.piece_lengths is not None:
             self.piece_lengths.append(part.piece_lengths)
 
     def build_corpus(self) -> EncodedCorpus:
         self.marks.append(FIELD_START_MARKS)
+        marks = np.frombuffer(self.marks, dtype=np.uint8)
+        counts = self._count_spellings(marks).tolist()
+        surfaces = list(self.surfaces)
+        table = build_lemma_table(((s, *c) for s, c in zip(surfaces, counts, strict=True)), self.lemmatizer)
+        lemmatizer, lemmas = Lemmatizer(self.lemmatizer.language, table), _IdTable()
+        lemma_of_surface = np.array([lemmas[lemmatizer[surface]] for surface in surfaces], dtype=np.int32)
+        lemma_ids = np.empty(len(self.surface_ids), dtype=np.int32)
+        for start in range(0, len(lemma_ids), _BATCH_TOKENS):
+            end = start + _BATCH_TOKENS
+            lemma_ids[start:end] = lemma_of_surface[self.surface_ids[start:end]]
         return EncodedCorpus(
-            surfaces=list(self.surfaces),
-            lemmas=list(self.lemmas),
+            surfaces=surfaces,
+            lemmas=list(lemmas),
+            lemma_table=table,
             surface_ids=self.surface_ids,
-            lemma_ids=np.frombuffer(self.lemma_ids, dtype=np.int32),
-            marks=np.frombuffer(self.marks, dtype=np.uint8),
+            lemma_ids=lemma_ids,
+            marks=marks,
             offsets=csr_starts(np.frombuffer(self.lengths, dtype=np.int64)),
             piece_lengths=self.piece_lengths,
         )
 
+    def _count_spellings(self, marks: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Count the occurrences of each surface form where case carries meaning and where only a capital does not.
+
+        The shape is (surfaces, 2), see ``build_lemma_table``.
+        """
+        is_capitalised = np.fromiter(map(_is_capitalised, self.surfaces), np.bool_, len(self.surfaces))
+        is_in_capitals = np.zeros(len(self.surface_ids), dtype=np.bool_)
+        for first, last in self.capital_ranges:
+            is_in_capitals[first:last] = True
+        counts = np.zeros((len(self.surfaces), 2), dtype=np.int64)
+        for start in range(0, len(self.surface_ids), _BATCH_TOKENS):
+            surface_ids = self.surface_ids[start : start + _BATCH_TOKENS]
+            end = start + len(surface_ids)
+            is_initial = (marks[start:end] & (Mark.SENTENCE | Mark.TITLE)) != 0
+            is_initial &= is_capitalised[surface_ids]
+            for column, is_counted in enumerate((~is_initial, is_initial)):
+                counted = surface_ids[is_counted & ~is_in_capitals[start:end]]
+                counts[:, column] += np.bincount(counted, minlength=len(counts))
+        return counts
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[0].isupper() and word[1:] == word[1:].lower()
+
 
 def encode_corpus(
     documents: Iterable[Document],
-    lemmatizer: Lemmatizer,
+    language: str,
     progress: Progress = no_progress,
     total: int = 0,
     processes: int = 1,
@@ -165,9 +204,9 @@ def encode_corpus(
     """Read the stream of documents once and encode it; a document without words keeps its place with no tokens.
 
     ``total`` is the number of documents for the progress, 0 if unknown; ``with_piece_lengths`` keeps what tells the
-    character offsets of each token.
+    character offsets of each token. Raise BadSetting if ``language`` is not a language code.
     """
-    assembler, encoder = _CorpusAssembler(lemmatizer, with_piece_lengths), _PartEncoder(with_piece_lengths)
+    assembler, encoder = _CorpusAssembler(language, with_piece_lengths), _PartEncoder(with_piece_lengths)
     parts, documents_of = split_into_parts_and_reader(documents, _PART_SIZE)
     for _, part in map_in_order(lambda part: encoder.encode(documents_of(part)), parts, processes):
         assembler.add(part)

@@ -195,6 +195,7 @@ def _draft_model(
         is_nested=phrases.is_nested,
         pair_members=np.array(pairs, dtype=np.int32).reshape(-1, 2),
         acronyms=mined.acronyms,
+        lemma_table=corpus.lemma_table,
     )
 
 

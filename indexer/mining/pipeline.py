@@ -72,10 +72,9 @@ def mine_model(
     ``on_phrases_mined`` is called before the model is built, ``on_batches_mined`` at the end with what saves an
     analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_mined``).
     """
-    lemmatizer = Lemmatizer(language)
     keep_batches = on_batches_mined is not None
-    corpus = encode_corpus(documents, lemmatizer, progress, total, processes, with_piece_lengths=keep_batches)
-    lemmatizer.clear()
+    corpus = encode_corpus(documents, language, progress, total, processes, with_piece_lengths=keep_batches)
+    lemmatizer = Lemmatizer(language, corpus.lemma_table)
     trim_heap()
     frequency = count_document_frequency(corpus)
     # in the background: much of mining keeps only one process busy

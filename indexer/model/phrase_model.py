@@ -16,6 +16,7 @@ from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_stri
 from indexer.model.bm25 import idf
 from indexer.model.phrase_directions import PhraseDirections, Reservoir
 from indexer.model.topic_space import PAIR_DIMENSIONS, SAMPLE_SIZE, TopicSpace
+from indexer.text.lemmatizer import Lemmatizer
 
 FORMAT = 1
 
@@ -108,6 +109,14 @@ class PhraseModel:
     reservoir_phrase_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     acronyms: Mapping[str, list[str]] = field(default_factory=dict)
     """Short form -> long forms, the most frequent first, both as lemmas."""
+    lemma_table: Mapping[str, str] | None = None
+    """Case-folded word -> lemma, where the corpus decides it; None in a model that was stored before there were such
+    tables, whose lemmas depend on the case of each word."""
+
+    @cached_property
+    def lemmatizer(self) -> Lemmatizer:
+        """Lemmatizer of the documents of the epoch, and of every text that is compared with them."""
+        return Lemmatizer(self.settings.get("language", "en"), self.lemma_table)
 
     @cached_property
     def phrase_ids(self) -> dict[str, int]:
@@ -163,7 +172,7 @@ class PhraseModel:
             "settings": dict(self.settings),
             "documents": self.document_count,
             "average_length": self.average_length,
-            "extra": ["acronyms", *_EXTRA_ARRAYS],
+            "extra": ["acronyms", *([] if self.lemma_table is None else ["lemma_table"]), *_EXTRA_ARRAYS],
         }
         arrays: dict[str, Any] = {
             "head": pack_strings([json.dumps(head, sort_keys=True)]),
@@ -177,6 +186,9 @@ class PhraseModel:
             "word_frequency": self.word_document_frequency,
         }
         arrays["extra_acronyms"] = pack_strings(_acronyms_to_pair_lines(self.acronyms))
+        if self.lemma_table is not None:
+            lines = [f"{word}\t{lemma}" for word, lemma in sorted(self.lemma_table.items())]
+            arrays["extra_lemma_table"] = pack_strings(lines)
         arrays |= {f"extra_{name}": getattr(self, field) for name, field in _EXTRA_ARRAYS.items()}
         out = io.BytesIO()
         np.savez_compressed(out, **arrays)
@@ -203,6 +215,9 @@ class PhraseModel:
                 words=unpack_strings(arrays["words"]),
                 word_document_frequency=arrays["word_frequency"],
                 acronyms=_acronyms_from_lines(unpack_strings(extra["acronyms"])) if "acronyms" in extra else {},
+                lemma_table=_lemmas_from_lines(unpack_strings(extra["lemma_table"]))
+                if "lemma_table" in extra
+                else None,
                 **{field: extra[name] for name, field in _EXTRA_ARRAYS.items() if name in extra},
             )
 
@@ -218,3 +233,7 @@ def _acronyms_from_lines(lines: list[str]) -> dict[str, list[str]]:
         short, _, long = line.partition("\t")
         acronyms.setdefault(short, []).append(long)
     return acronyms
+
+
+def _lemmas_from_lines(lines: list[str]) -> dict[str, str]:
+    return {word: lemma for word, _, lemma in (line.partition("\t") for line in lines)}

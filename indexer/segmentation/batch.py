@@ -21,7 +21,6 @@ from indexer.model.phrase_model import PhraseModel
 from indexer.segmentation.matcher import Matcher, Occurrences
 from indexer.segmentation.phrase_pairs import count_close_pairs
 from indexer.segmentation.phrase_trie import PhraseTrie
-from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import Mark, join_tokens, tokenize_document
 
 
@@ -46,7 +45,7 @@ class CompiledModel:
 
     def __init__(self, model: PhraseModel) -> None:
         self.model = model
-        self.lemmatizer = Lemmatizer(model.settings.get("language", "en"))
+        self.lemmatizer = model.lemmatizer
         self.phrase_starts = model.phrase_starts
         self.phrase_word_ids = model.phrase_word_ids
         self.phrase_lengths = np.diff(self.phrase_starts)

@@ -1,7 +1,11 @@
 """Lemmatize words, once per distinct spelling, with simplemma and some rules for what its dictionaries lack.
 
-The rules, in order: Unicode is composed and possessives are cut (``Alzheimer's`` -> ``alzheimer``); words with a
-digit, an underscore or a dot are only lower-cased (``os.path.join``); an acronym is not an ordinary word
+The lemma of a word does not depend on the case it is written in: readers type ``aws`` and ``netzwerk``, documents have
+``AWS`` and ``Netzwerk``. It is the lemma of the lower-case spelling, unless a table of the corpus says otherwise
+(``indexer.mining.lemma_table``): where documents mostly write ``AWS``, it is the lemma of that spelling.
+
+The rules for a spelling, in order: Unicode is composed and possessives are cut (``Alzheimer's`` -> ``alzheimer``);
+words with a digit, an underscore or a dot are only lower-cased (``os.path.join``); an acronym is not an ordinary word
 (``AIDS`` stays, ``LLMs`` -> ``llm``, ``ResNets`` -> ``resnet``); everything else goes through simplemma.
 A lemma is lower case and has no white space.
 """
@@ -10,7 +14,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from indexer.errors import BadSetting
 
@@ -21,6 +27,7 @@ _CAMEL = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*")
 _REGULAR_PLURAL = re.compile(r"[a-z]{4,}[^\W\d_aeiousSAEIOU]s")
 _INVISIBLE = str.maketrans({"\u00ad": None, "\u200c": None, "\u200d": None, "’": "'"})
 _MAX_CACHED_WORDS = 2_000_000
+NO_TABLE: Mapping[str, str] = MappingProxyType({})
 
 
 class Lemmatizer(dict[str, str]):
@@ -29,11 +36,17 @@ class Lemmatizer(dict[str, str]):
     Raises BadSetting if ``language`` is not a language code.
     """
 
-    def __init__(self, language: str = "en") -> None:
+    def __init__(self, language: str = "en", table: Mapping[str, str] | None = NO_TABLE) -> None:
+        """``table``: case-folded word -> lemma, for words whose lemma is not that of their lower-case spelling.
+
+        Without any table (None), the lemma of a word is that of the spelling at hand, as in indexes built before
+        there were tables.
+        """
         super().__init__()
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)?", language):
             raise BadSetting(f"{language!r} is not a language code", fix="give a code like en, de or fr")
         self.language = language
+        self.table = table
         self.note = ""
         """Warning for the user when the language has no lemmatizer, otherwise empty."""
         if language not in lemmatized_languages():
@@ -42,14 +55,21 @@ class Lemmatizer(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        self[word] = lemma = self._find_lemma(word)
+        self[word] = lemma = self._find_lemma(clean_word(word))
         return lemma
 
     def _find_lemma(self, word: str) -> str:
-        if not word.isascii():
-            word = unicodedata.normalize("NFC", word.translate(_INVISIBLE)) or word
-        if "'" in word or "." in word:
-            word = _POSSESSIVE.sub("", word).rstrip(".'") or word
+        if self.table is None:
+            return self._lemmatize_spelling(word)
+        lemma = self.table.get(word.casefold())
+        return self.lemmatize_spelling(word.lower()) if lemma is None else lemma
+
+    def lemmatize_spelling(self, word: str) -> str:
+        """Return the lemma of a word that ``clean_word`` has returned, by its upper and lower case."""
+        # casefold: STRASSE is the upper case of Straße; hyphens: simplemma's lemma of "wifi" is "wi-fi"
+        return self._lemmatize_spelling(word).casefold().replace("-", "") or word.casefold()
+
+    def _lemmatize_spelling(self, word: str) -> str:
         if self.note or len(word) < 2 or _CODE_LIKE.search(word):
             return word.lower()
         if self.language == "en":
@@ -60,6 +80,21 @@ class Lemmatizer(dict[str, str]):
         elif word.isupper():
             return word.lower()
         return "".join(_lemmatize_word(word, self.language).lower().split())
+
+    def is_in_dictionary(self, word: str) -> bool:
+        """Return whether simplemma's dictionary of the language has the word."""
+        from simplemma import is_known
+
+        return not self.note and is_known(word, self.language)
+
+
+def clean_word(word: str) -> str:
+    """Return a word of a text with its Unicode composed and without a possessive ending."""
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", word.translate(_INVISIBLE)) or word
+    if "'" in word or "." in word:
+        word = _POSSESSIVE.sub("", word).rstrip(".'") or word
+    return word
 
 
 def _lemmatize_word(word: str, language: str) -> str:

@@ -134,13 +134,15 @@ class TokenizedDocument:
     """A document split into words."""
 
     words: list[str]
-    """As written, but lower-cased in a field all in capitals (old newswire), where no word is an acronym."""
+    """As written, but lower-cased in a field all in capitals (old newswire), where case carries no meaning."""
     marks: list[int]
     """``Mark`` flags before each word and, last, after all; one more than words."""
     title_length: int
     """Words of the title, which come first."""
     pieces: tuple[list[str], list[str]]
     """Separators and words in turn, of the title and of the text."""
+    capital_ranges: list[tuple[int, int]]
+    """First word and last (exclusive) of each field all in capitals."""
 
     def spans(self) -> list[Span]:
         """Return the span of each token, in order."""
@@ -158,7 +160,9 @@ def tokenize_document(document: Document) -> TokenizedDocument:
     marks = [mark | _TITLE_MARK for mark in marks]
     text_words, text_marks = _read_words_and_marks(pieces[1], document.text)
     text_marks[0] |= marks.pop() & _CLOSING_MARKS
-    return TokenizedDocument(words + text_words, marks + text_marks, title, pieces)
+    ranges = [(document.title, 0, title), (document.text, title, title + len(text_words))]
+    capital_ranges = [(start, end) for text, start, end in ranges if _is_in_capitals(text, end - start)]
+    return TokenizedDocument(words + text_words, marks + text_marks, title, pieces, capital_ranges)
 
 
 def _read_words_and_marks(pieces: list[str], text: str) -> tuple[list[str], list[int]]:
@@ -167,9 +171,13 @@ def _read_words_and_marks(pieces: list[str], text: str) -> tuple[list[str], list
     marks[0] = FIELD_START_MARKS | (marks[0] & _OPENING_MARKS)
     if words:
         marks[-1] = FIELD_START_MARKS | (marks[-1] & _CLOSING_MARKS)
-    if len(words) > 2 and text.isupper():
+    if _is_in_capitals(text, len(words)):
         words = list(map(str.lower, words))
     return words, marks
+
+
+def _is_in_capitals(text: str, word_count: int) -> bool:
+    return word_count > 2 and text.isupper()
 
 
 def locate_tokens(document: Document) -> list[Span]:

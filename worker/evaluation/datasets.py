@@ -78,9 +78,12 @@ def choose_dataset_part(document_id: str) -> str:
     return PARTS[int.from_bytes(digest[:4], "big") % len(PARTS)]
 
 
-def load_gold(paths: Sequence[Path], part: str, language: str = "en") -> list[GoldDocument]:
-    """Read the gold documents of one part (or of ``all``); raise BadInput if the files have none."""
-    documents = read_gold_documents(paths, Lemmatizer(language))
+def load_gold(paths: Sequence[Path], part: str, lemmatizer: Lemmatizer) -> list[GoldDocument]:
+    """Read the gold documents of one part (or of ``all``); raise BadInput if the files have none.
+
+    ``lemmatizer`` is that of the index whose phrases the keywords are compared with.
+    """
+    documents = read_gold_documents(paths, lemmatizer)
     if not documents:
         raise BadInput("no document with keyphrases was found", fix="give JSON lines with id, title, text, keyphrases")
     return [gold for gold in documents if part in (ALL_PARTS, choose_dataset_part(gold.document.id))]

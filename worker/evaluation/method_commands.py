@@ -96,10 +96,10 @@ def keywords_command(
 
     runs = plan_runs(methods, presets, vary)
     with open_engine_with_hints(load_settings(**settings)) as engine, progress_bar() as progress:
-        gold = load_gold(keyphrases, part)
+        name = index or ensure_index(engine, keyphrases, background, limit=limit, progress=progress)
+        gold = load_gold(keyphrases, part, engine.open_reader(name).model.lemmatizer)
         draw_pairs = draw_random_pairs if at_random else draw_keyword_pairs
         gold_pairs = require_any(draw_pairs(gold, pairs, seed), *NO_PAIR)
-        name = index or ensure_index(engine, keyphrases, background, limit=limit, progress=progress)
         evaluation = evaluate_keywords(
             Comparer(engine), name, gold_pairs, runs, seed=seed,
             progress=lambda done, total: progress("compare", done, total),

@@ -68,9 +68,9 @@ def evaluate_phrases(
     that have other titles. ``keyphrases`` are the files whose keywords the best phrases are compared with, ``labels`` a
     file of labelled phrases.
     """
-    lemmas = Lemmatizer("en")
-    gold_documents = read_gold_documents([gold], lemmas)
-    others = list(read_background_documents(corpus, gold_documents, lemmas))
+    any_lemmatizer = Lemmatizer("en")  # to compare titles; keywords need that of the model
+    gold_documents = read_gold_documents([gold], any_lemmatizer)
+    others = list(read_background_documents(corpus, gold_documents, any_lemmatizer))
     if limit and limit < len(others):
         others = [others[i] for i in np.linspace(0, len(others) - 1, limit).astype(int)]
     documents = [document.document for document in gold_documents] + others
@@ -86,8 +86,9 @@ def evaluate_phrases(
 
     model = mine_model(documents, progress=progress, total=len(documents), on_phrases_mined=record_candidate_quality)
     seconds, memory = time.perf_counter() - started, _get_peak_memory() - before
-    recall = measure_keyword_recall(Analyzer(model), gold_documents, processes)
-    keywords = frozenset().union(*(document.keywords for document in read_gold_documents(keyphrases, lemmas)))
+    lemmatizer = model.lemmatizer
+    recall = measure_keyword_recall(Analyzer(model), read_gold_documents([gold], lemmatizer), processes)
+    keywords = frozenset().union(*(document.keywords for document in read_gold_documents(keyphrases, lemmatizer)))
     tokens = round(model.average_length * model.document_count)
     return {
         "documents": len(documents),
@@ -95,7 +96,7 @@ def evaluate_phrases(
         "phrases": len(model.phrases),
         "known_phrases": model.settings.get("known_phrases"),
         "best_are_keywords": compute_keyword_share(model, keywords),
-        "label_auc": compute_label_auc(quality, labels, lemmas) if labels else None,
+        "label_auc": compute_label_auc(quality, labels, lemmatizer) if labels else None,
         "keywords_present": recall.present,
         "candidate_recall": recall.as_phrase / max(recall.present, 1),
         "salient_recall": recall.as_salient / max(recall.as_phrase, 1),

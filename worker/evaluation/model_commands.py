@@ -83,8 +83,9 @@ def fidelity_command(
     from worker.evaluation.graph_fidelity import FidelityPair, evaluate_fidelity
 
     with open_engine_with_hints(load_settings(**settings)) as engine, progress_bar() as progress:
-        gold_pairs = require_any(draw_keyword_pairs(load_gold(keyphrases, ALL_PARTS), pairs, seed), *NO_PAIR)
         name = ensure_index(engine, keyphrases, background, limit=limit, progress=progress)
+        gold = load_gold(keyphrases, ALL_PARTS, engine.open_reader(name).model.lemmatizer)
+        gold_pairs = require_any(draw_keyword_pairs(gold, pairs, seed), *NO_PAIR)
         evaluation = evaluate_fidelity(
             Comparer(engine), name, [FidelityPair.from_gold(pair) for pair in gold_pairs], preset=preset, sizes=sizes,
             progress=lambda done, total: progress("compare", done, total),

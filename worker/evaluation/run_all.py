@@ -65,7 +65,8 @@ def evaluate_all(
     for dataset in DATASETS:
         name = dataset.name
         index = _ensure_dataset_index(engine, data, dataset, progress)
-        gold = load_gold([data / path for path in dataset.keyphrase_files], part)
+        lemmatizer = engine.open_reader(index).model.lemmatizer
+        gold = load_gold([data / path for path in dataset.keyphrase_files], part, lemmatizer)
         step = _label_progress(progress, name)
         keyword_pairs = draw_keyword_pairs(gold, pairs, seed)
         results["keywords"][name] = evaluate_keywords(comparer, index, keyword_pairs, runs, seed=seed, progress=step)

@@ -119,6 +119,19 @@ def test_a_stored_model_analyses_like_the_one_that_was_mined(
     assert stored.analyse(documents[3]) == analyzer.analyse(documents[3])
 
 
+def test_queries_and_added_documents_follow_the_spellings_of_the_corpus(documents: list[Document]) -> None:
+    model = mine_model([*documents, Document("cloud", text="We run on AWS, with AWS and its GPUs.")])
+    stored = Analyzer(PhraseModel.from_bytes(model.to_bytes()))
+    for text in ("AWS GPUs", "aws gpus", "Aws Gpus"):
+        assert stored.analyse(Document("x", text=text)).tokens == "aws gpu"
+
+
+def test_a_model_stored_without_spellings_lemmatizes_as_it_was_mined(model: PhraseModel) -> None:
+    before = Analyzer(PhraseModel.from_bytes(replace(model, lemma_table=None).to_bytes()))
+    assert before.model.lemma_table is None
+    assert before.analyse(Document("x", text="LLMs on AWS aws wifi")).tokens == "llm on aws aw wi-fi"
+
+
 def test_no_phrase_of_a_document_crosses_a_boundary(analyzer: Analyzer, documents: list[Document]) -> None:
     for analysed in analyzer.analyse_all(documents[:60]):
         for phrase in analysed.phrases:

@@ -57,6 +57,15 @@ def test_building_the_same_again_changes_nothing(engine: Engine) -> None:
     assert forced.epoch == "2-" + first.epoch.partition("-")[2]
 
 
+def test_an_index_of_another_version_of_the_analysis_is_built_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.indexing.build.ANALYSIS_VERSION", 0)
+    build_made_up(engine, generate_documents(30))
+    monkeypatch.undo()
+    assert not build_made_up(engine, generate_documents(30)).unchanged
+
+
 def test_other_content_or_settings_make_a_new_epoch(engine: Engine) -> None:
     epochs = [
         build_made_up(engine, generate_documents(30)).epoch,

@@ -21,7 +21,7 @@ TEXTS = st.lists(st.text(alphabet="abc .", max_size=40), max_size=12)
 
 
 def encode_texts(texts: list[str]) -> EncodedCorpus:
-    return encode_corpus([Document(str(i), text=text) for i, text in enumerate(texts)], LEMMAS)
+    return encode_corpus([Document(str(i), text=text) for i, text in enumerate(texts)], "en")
 
 
 def mine_patterns(corpus: EncodedCorpus, support: int) -> FrequentPatterns:

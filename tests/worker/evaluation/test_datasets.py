@@ -11,6 +11,7 @@ import pytest
 
 from indexer.engines import open_engine
 from indexer.errors import BadInput
+from indexer.text.lemmatizer import Lemmatizer
 from tests.support.corpora.small_corpus import generate_documents
 from worker.evaluation.datasets import (
     ALL_PARTS,
@@ -22,18 +23,20 @@ from worker.evaluation.datasets import (
     load_gold,
 )
 
+LEMMATIZER = Lemmatizer("en")
+
 
 def test_every_document_is_in_one_part_and_parts_are_thirds(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     rows = [{"id": f"paper {n}", "title": "", "text": "of webs", "keyphrases": ["web"]} for n in range(900)]
     path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    parts = {part: [gold.document.id for gold in load_gold([path], part)] for part in PARTS}
+    parts = {part: [gold.document.id for gold in load_gold([path], part, LEMMATIZER)] for part in PARTS}
     assert sorted(id for ids in parts.values() for id in ids) == sorted(str(row["id"]) for row in rows)
     assert all(choose_dataset_part(id) == part for part, ids in parts.items() for id in ids)
     assert all(
         250 < count < 350 for count in Counter(map(choose_dataset_part, (str(row["id"]) for row in rows))).values()
     )
-    assert len(load_gold([path], ALL_PARTS)) == len(rows)
+    assert len(load_gold([path], ALL_PARTS, LEMMATIZER)) == len(rows)
 
 
 def test_a_corpus_to_query_is_a_sample_by_id_and_is_indexed_once(tmp_path: Path) -> None:

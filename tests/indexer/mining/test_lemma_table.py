@@ -1,0 +1,93 @@
+"""What a word means is decided by the spellings of the corpus, not by the case of one occurrence."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexer.documents import Document
+from indexer.mining.encoded_corpus import encode_corpus
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.tokenizer import tokenize_document
+
+ENGLISH = [
+    ("Moving to AWS", "We moved the servers to AWS. AWS has GPUs, and each GPU is an NVIDIA card. The awl is sharp."),
+    ("DVDs for all", "She rips a DVD with McAfee's tool on her iPhone; two DVDs and some iPhones were lost."),
+    ("LED LAMPS OF REUTERS", "An LED lamp led nobody astray; the LED is brighter. According to Reuters, lamps sell."),
+    (
+        "Résumé Parsers",
+        "The states of the United States parse résumés. O'Reilly's books aren't read on the U.S. coast.",
+    ),
+    ("os.path.join", "A ResNet, two ResNets and C++ code; x2 and snake_case, naïve cafés, İstanbul, Ǆ and ŉ."),
+]
+GERMAN = [
+    ("Das Netzwerk", "Ein Netzwerk verbindet Rechner. Wer Netzwerke plant, kennt die Straßen und Häuser der Stadt."),
+    (
+        "Spiele",
+        "Wir spielen ein Spiel. Das Spiel macht Spaß, und neue Spiele kosten Geld. Die LKWs fahren; ein LKW hält.",
+    ),
+    ("Essen", "Nach dem Essen essen wir Äpfel. Größe und Maße der GPUs, jede GPU mit Lüfter."),
+]
+
+
+def make_documents(*texts: tuple[str, str] | str) -> list[Document]:
+    rows = [("", text) if isinstance(text, str) else text for text in texts]
+    return [Document(str(number), title=title, text=text) for number, (title, text) in enumerate(rows)]
+
+
+def learn(*texts: tuple[str, str] | str, language: str = "en") -> Lemmatizer:
+    """Return the lemmatizer of a corpus of these texts, each a text or a title and a text."""
+    return Lemmatizer(language, encode_corpus(make_documents(*texts), language).lemma_table)
+
+
+@pytest.mark.parametrize(("language", "texts"), [("en", ENGLISH), ("de", GERMAN)])
+def test_every_word_form_meets_its_documents_in_any_case(language: str, texts: list[tuple[str, str]]) -> None:
+    documents = make_documents(*texts)
+    corpus = encode_corpus(documents, language)
+    lemmatizer = Lemmatizer(language, corpus.lemma_table)
+    words = [word for document in documents for word in tokenize_document(document).words]
+    assert len(words) == corpus.token_count
+    for word, lemma_id in zip(words, corpus.lemma_ids.tolist(), strict=True):
+        forms = (word, word.lower(), word.upper(), word.title(), word.capitalize())
+        assert {lemmatizer[form] for form in forms} == {corpus.lemmas[lemma_id]}
+
+
+def test_an_acronym_of_the_corpus_is_no_ordinary_word_when_typed_small() -> None:
+    assert Lemmatizer("en")["aws"] == "aw"
+    assert learn("We run it on AWS and like AWS.")["aws"] == "aws"
+    assert learn("It led to this. An LED.", "They led.")["LED"] == Lemmatizer("en")["led"]
+    assert learn("It led to this. An LED.", "The LED.")["led"] == "led"
+
+
+def test_plurals_of_acronyms_have_the_lemma_of_the_singular() -> None:
+    lemmatizer = learn("A DVD, one DVD, a GPU, two GPUs, LLMs and an AutoML, the AutoML and HTTP or HTTPS over HTTP.")
+    assert [lemmatizer[word] for word in ("dvds", "DVDs", "gpus", "llms", "automls")] == [
+        *("dvd", "dvd", "gpu", "llm", "automl")
+    ]
+    assert lemmatizer["https"] == "https"
+
+
+def test_a_german_noun_typed_small_is_a_noun() -> None:
+    assert Lemmatizer("de")["netzwerk"] == "netzwerken"
+    lemmatizer = learn("Das Netzwerk und das Spiel.", ("Straßen", ""), language="de")
+    assert [lemmatizer[word] for word in ("netzwerk", "spiel", "STRASSEN")] == ["netzwerk", "spiel", "strasse"]
+
+
+def test_a_capital_at_the_start_of_a_sentence_or_in_a_title_is_no_name() -> None:
+    started = learn(("Autoencoders", "Autoencoders work. Autoencoders are nets."))
+    assert started["autoencoders"] == "autoencoder"
+    assert learn("He read Reuters and quoted Reuters.")["reuters"] == "reuters"
+
+
+def test_a_name_that_is_also_an_ordinary_word_is_inflected_as_one() -> None:
+    lemmatizer = learn("The United States and other states. In the United States. The United States.")
+    assert lemmatizer["States"] == lemmatizer["states"] == "state"
+
+
+def test_capitals_of_a_whole_field_or_of_a_long_ordinary_word_are_no_acronyms() -> None:
+    assert learn("BAHIA COCOA PRICES ROSE")["prices"] == "price"
+    assert learn("No WARRANTIES, and no WARRANTIES at all.")["warranties"] == "warranty"
+
+
+def test_the_table_has_only_what_differs_from_the_lower_case_lemma() -> None:
+    corpus = encode_corpus(make_documents("Networks of USB sticks in the Alps run AWS."), "en")
+    assert corpus.lemma_table == {"aws": "aws"}
