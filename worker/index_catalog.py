@@ -14,6 +14,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import EpochChanged, PhraseComError
+from indexer.model.query_words import list_lemmas
 from worker.explain.query_match import QueryMatcher
 from worker.explain.side import split_search_words_and_filters
 
@@ -105,7 +106,7 @@ class IndexCatalog:
     def search_document_versions(self, index: str, search_text: str, groups: Groups = None) -> dict[str, str]:
         """Return the content versions of the documents that a ``search`` side selects, by id; one request."""
         words, filters = split_search_words_and_filters(search_text)
-        lemmas = tuple(word.lemma for word in self.get_analyzer(index).split_query(words)) if words else None
+        lemmas = list_lemmas(self.get_analyzer(index).split_query(words)) if words else None
         selection = replace(filters, words=lemmas)
         result = self.run_on_reader(index, lambda reader: reader.search(selection, size=self._max_set, groups=groups))
         return {hit.id: hit.document.version for hit in result.hits}

@@ -41,7 +41,7 @@ class Analyzer:
 
     def split_query(self, text: str) -> list[QueryWord]:
         """Return the words of a query, without function words unless it has nothing else."""
-        return split_query(text, self.model, self._compiled.lemmatizer)
+        return split_query(text, self.model)
 
     def find_phrases(self, documents: Sequence[Document]) -> list[str]:
         """Return every phrase of the model that ``analyse`` may find in the documents, nested ones and pairs too."""

@@ -57,7 +57,7 @@ def _make_selection(
     reader: Reader, words: str, facets: tuple[str, ...], date_from: str | None, date_to: str | None
 ) -> Selection:
     from indexer.engines.search_types import Selection
-    from indexer.model.query_words import split_query
+    from indexer.model.query_words import list_lemmas, split_query
 
     chosen: dict[str, list[str]] = {}
     for facet in facets:
@@ -65,8 +65,8 @@ def _make_selection(
         if not equals or not name:
             raise click.UsageError(f"cannot read --facet {facet!r}: write NAME=VALUE")
         chosen.setdefault(name, []).append(value)
-    query = split_query(words, reader.model, reader.model.lemmatizer)
-    return Selection(tuple(word.lemma for word in query), chosen, _parse_day(date_from), _parse_day(date_to))
+    lemmas = list_lemmas(split_query(words, reader.model))
+    return Selection(lemmas, chosen, _parse_day(date_from), _parse_day(date_to))
 
 
 def _parse_day(text: str | None) -> str | None:

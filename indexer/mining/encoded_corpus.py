@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from indexer.documents import Document
 from indexer.int_arrays import LOW_32_BITS, csr_starts, unique_keys
+from indexer.mining.hyphenation import TokenArrays, TokenRewriter, choose_hyphenated_words, find_hyphenated_pairs
 from indexer.mining.lemma_table import build_lemma_table
 from indexer.progress import Progress, no_progress
 from indexer.runtime.array_spill import ArraySpill
@@ -147,46 +148,141 @@ class _CorpusAssembler:
 
     def build_corpus(self) -> EncodedCorpus:
         self.marks.append(FIELD_START_MARKS)
-        marks = np.frombuffer(self.marks, dtype=np.uint8)
-        counts = self._count_spellings(marks).tolist()
-        surfaces = list(self.surfaces)
-        table = build_lemma_table(((s, *c) for s, c in zip(surfaces, counts, strict=True)), self.lemmatizer)
-        lemmatizer, lemmas = Lemmatizer(self.lemmatizer.language, table), _IdTable()
-        lemma_of_surface = np.array([lemmas[lemmatizer[surface]] for surface in surfaces], dtype=np.int32)
-        lemma_ids = np.empty(len(self.surface_ids), dtype=np.int32)
-        for start in range(0, len(lemma_ids), _BATCH_TOKENS):
-            end = start + _BATCH_TOKENS
-            lemma_ids[start:end] = lemma_of_surface[self.surface_ids[start:end]]
+        offsets = csr_starts(np.frombuffer(self.lengths, dtype=np.int64))
+        raw = _RawTokens(self.surface_ids, np.frombuffer(self.marks, dtype=np.uint8), offsets, self.piece_lengths)
+        spelling_counts = self._count_spellings(raw)
+        pair_counts = _count_hyphenated_pairs(raw)
+        table = self._build_table(spelling_counts, pair_counts)
+        lemmatizer = Lemmatizer(self.lemmatizer.language, table)
+        tokens = _rewrite_tokens(raw, self._plan_rewriting(pair_counts, lemmatizer))
+        lemmas, lemma_ids = self._lemmatize(tokens.surface_ids, lemmatizer)
         return EncodedCorpus(
-            surfaces=surfaces,
-            lemmas=list(lemmas),
+            surfaces=list(self.surfaces),
+            lemmas=lemmas,
             lemma_table=table,
-            surface_ids=self.surface_ids,
+            surface_ids=tokens.surface_ids,
             lemma_ids=lemma_ids,
-            marks=marks,
-            offsets=csr_starts(np.frombuffer(self.lengths, dtype=np.int64)),
-            piece_lengths=self.piece_lengths,
+            marks=tokens.marks,
+            offsets=tokens.offsets,
+            piece_lengths=tokens.piece_lengths,
         )
 
-    def _count_spellings(self, marks: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def _count_spellings(self, tokens: _RawTokens) -> NDArray[np.int64]:
         """Count the occurrences of each surface form where case carries meaning and where only a capital does not.
 
         The shape is (surfaces, 2), see ``build_lemma_table``.
         """
         is_capitalised = np.fromiter(map(_is_capitalised, self.surfaces), np.bool_, len(self.surfaces))
-        is_in_capitals = np.zeros(len(self.surface_ids), dtype=np.bool_)
+        is_in_capitals = np.zeros(len(tokens.surface_ids), dtype=np.bool_)
         for first, last in self.capital_ranges:
             is_in_capitals[first:last] = True
         counts = np.zeros((len(self.surfaces), 2), dtype=np.int64)
-        for start in range(0, len(self.surface_ids), _BATCH_TOKENS):
-            surface_ids = self.surface_ids[start : start + _BATCH_TOKENS]
+        for start, surface_ids in _iterate_batches(tokens.surface_ids):
             end = start + len(surface_ids)
-            is_initial = (marks[start:end] & (Mark.SENTENCE | Mark.TITLE)) != 0
+            is_initial = (tokens.marks[start:end] & (Mark.SENTENCE | Mark.TITLE)) != 0
             is_initial &= is_capitalised[surface_ids]
             for column, is_counted in enumerate((~is_initial, is_initial)):
                 counted = surface_ids[is_counted & ~is_in_capitals[start:end]]
                 counts[:, column] += np.bincount(counted, minlength=len(counts))
         return counts
+
+    def _build_table(self, spelling_counts: NDArray[np.int64], pair_counts: Counter[int]) -> dict[str, str]:
+        """Return the table of the corpus for a ``Lemmatizer``; counts are of surface forms and of pairs of them."""
+        rows = zip(self.surfaces, *spelling_counts.T.tolist(), strict=True)
+        table = build_lemma_table(rows, self.lemmatizer)
+        folded, word_counts = list(map(str.casefold, self.surfaces)), Counter[str]()
+        for word, count in zip(folded, spelling_counts.sum(axis=1).tolist(), strict=True):
+            word_counts[word] += count
+        pairs = ((folded[pair >> 32], folded[pair & LOW_32_BITS], count) for pair, count in pair_counts.items())
+        table |= choose_hyphenated_words(pairs, word_counts, Lemmatizer(self.lemmatizer.language, table))
+        return dict(sorted(table.items()))
+
+    def _plan_rewriting(self, pair_counts: Counter[int], lemmatizer: Lemmatizer) -> TokenRewriter:
+        """Return what joins and splits tokens as the lemmatizer's table says, with ids for their new surface forms."""
+        surfaces = list(self.surfaces)
+        joined = {pair: f"{surfaces[pair >> 32]}-{surfaces[pair & LOW_32_BITS]}" for pair in pair_counts}
+        joined_pairs = {
+            pair: self.surfaces[word] for pair, word in joined.items() if word.casefold() in lemmatizer.joined_words
+        }
+        first_parts, second_parts, first_lengths = np.full((3, len(surfaces)), -1, dtype=np.int32)
+        for i, word in enumerate(surfaces):
+            if length := lemmatizer.get_split(word):
+                first_parts[i], second_parts[i] = self.surfaces[word[:length]], self.surfaces[word[length:]]
+                first_lengths[i] = length
+        return TokenRewriter(joined_pairs, first_parts, second_parts, first_lengths)
+
+    def _lemmatize(self, surface_ids: ArraySpill, lemmatizer: Lemmatizer) -> tuple[list[str], NDArray[np.int32]]:
+        """Return the distinct lemmas, and that of each token as its number."""
+        is_used = np.zeros(len(self.surfaces), dtype=np.bool_)
+        for _, batch in _iterate_batches(surface_ids):
+            is_used[batch] = True
+        lemmas = _IdTable()
+        lemma_of_surface = np.array(
+            [
+                lemmas[lemmatizer[word]] if used else -1
+                for word, used in zip(self.surfaces, is_used.tolist(), strict=True)
+            ],
+            dtype=np.int32,
+        )
+        lemma_ids = np.empty(len(surface_ids), dtype=np.int32)
+        for start, batch in _iterate_batches(surface_ids):
+            lemma_ids[start : start + len(batch)] = lemma_of_surface[batch]
+        return list(lemmas), lemma_ids
+
+
+class _RawTokens(NamedTuple):
+    """Arrays of an ``EncodedCorpus`` that need no lemmas."""
+
+    surface_ids: ArraySpill
+    marks: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    piece_lengths: ArraySpill | None
+
+
+def _iterate_batches(surface_ids: ArraySpill) -> Iterator[tuple[int, NDArray[np.int32]]]:
+    """Yield the first token of each batch, and the surface ids of the batch."""
+    for start in range(0, len(surface_ids), _BATCH_TOKENS):
+        yield start, surface_ids[start : start + _BATCH_TOKENS]
+
+
+def _count_hyphenated_pairs(tokens: _RawTokens) -> Counter[int]:
+    """Count the pairs of surface forms around a hyphen, see ``find_hyphenated_pairs``.
+
+    A pair within a longer chain has count 0: "vis-a-vis" says nothing about "Avis".
+    """
+    counts = Counter[int]()
+    for first, last in _iterate_ranges(tokens.offsets, _BATCH_TOKENS):
+        start, end = tokens.offsets[[first, last]].tolist()
+        positions, pairs = find_hyphenated_pairs(tokens.surface_ids[start:end], tokens.marks[start:end])
+        is_chain = np.diff(positions, prepend=-2, append=end - start + 2) == 1
+        is_single = ~(is_chain[:-1] | is_chain[1:])
+        counts.update(pairs[is_single].tolist())
+        counts.update(dict.fromkeys(pairs[~is_single].tolist(), 0))
+    return counts
+
+
+def _rewrite_tokens(tokens: _RawTokens, rewriter: TokenRewriter) -> _RawTokens:
+    """Return the tokens after joining and splitting, documents in the same order."""
+    surface_ids, piece_lengths = ArraySpill(), None if tokens.piece_lengths is None else ArraySpill()
+    marks, lengths = list[NDArray[np.uint8]](), list[NDArray[np.int64]]()
+    for first, last in _iterate_ranges(tokens.offsets, _BATCH_TOKENS):
+        start, end = tokens.offsets[[first, last]].tolist()
+        pieces = None if tokens.piece_lengths is None else tokens.piece_lengths[2 * (start + first) : 2 * (end + last)]
+        batch = rewriter.rewrite(
+            TokenArrays(
+                tokens.surface_ids[start:end],
+                tokens.marks[start:end],
+                np.diff(tokens.offsets[first : last + 1]),
+                pieces,
+            )
+        )
+        surface_ids.append(batch.surface_ids)
+        marks.append(batch.marks)
+        lengths.append(batch.lengths)
+        if piece_lengths is not None and batch.piece_lengths is not None:
+            piece_lengths.append(batch.piece_lengths)
+    offsets = csr_starts(np.concatenate([np.zeros(0, dtype=np.int64), *lengths]))
+    return _RawTokens(surface_ids, np.concatenate([*marks, tokens.marks[-1:]]), offsets, piece_lengths)
 
 
 def _is_capitalised(word: str) -> bool:
@@ -217,11 +313,14 @@ def encode_corpus(
 
 def iterate_document_ranges(corpus: EncodedCorpus, tokens_per_range: int = _BATCH_TOKENS) -> Iterator[tuple[int, int]]:
     """Yield runs of whole documents with about this many tokens: the first document and the last (exclusive)."""
-    first = 0
-    while first < corpus.document_count:
-        goal = corpus.offsets[first] + tokens_per_range
-        last = int(np.searchsorted(corpus.offsets, goal, side="right")) - 1
-        last = min(max(last, first + 1), corpus.document_count)
+    return _iterate_ranges(corpus.offsets, tokens_per_range)
+
+
+def _iterate_ranges(offsets: NDArray[np.int64], tokens_per_range: int) -> Iterator[tuple[int, int]]:
+    first, document_count = 0, len(offsets) - 1
+    while first < document_count:
+        last = int(np.searchsorted(offsets, offsets[first] + tokens_per_range, side="right")) - 1
+        last = min(max(last, first + 1), document_count)
         yield first, last
         first = last
 

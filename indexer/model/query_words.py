@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +19,38 @@ class QueryWord(NamedTuple):
 
     written: str
     lemma: str
+    """Two lemmas with a space between them if the index splits the word (``wifi`` where documents write "Wi-Fi")."""
 
 
-def split_query(text: str, model: PhraseModel, lemmatizer: Lemmatizer) -> list[QueryWord]:
+def list_lemmas(words: Iterable[QueryWord]) -> tuple[str, ...]:
+    """Return the lemmas of the words one by one, as documents have them."""
+    return tuple(lemma for word in words for lemma in word.lemma.split())
+
+
+def split_query(text: str, model: PhraseModel) -> list[QueryWord]:
     """Return the words of a query in its order, without function words unless it has nothing else.
 
     Nearly every document contains a function word, so that it says nothing about any of them.
     """
-    spellings = [text[start:end] for _, start, end in locate_tokens(Document(id="", text=text))]
-    lemmas = lemmatize_text(text, lemmatizer).split()
-    ids = model.word_ids
+    words = _read_words(text, model.lemmatizer)
+    lemmas, ids = [word.lemma for word in words], model.word_ids
     counts = [model.word_document_frequency[ids[lemma]] if lemma in ids else 0 for lemma in lemmas]
     frequency = np.array(counts, dtype=np.int32)
-    is_function_word = mark_stopwords(lemmas, frequency, model.document_count, lemmatizer.language)
-    words = list(map(QueryWord, spellings, lemmas))
+    is_function_word = mark_stopwords(lemmas, frequency, model.document_count, model.lemmatizer.language)
     return [word for word, is_function in zip(words, is_function_word, strict=True) if not is_function] or words
+
+
+def _read_words(text: str, lemmatizer: Lemmatizer) -> list[QueryWord]:
+    """Return the words as they are written: the two tokens of a split word are one."""
+    words: list[QueryWord] = []
+    last_start, last_end = 0, 0
+    tokens = zip(
+        locate_tokens(Document(id="", text=text), lemmatizer), lemmatize_text(text, lemmatizer).split(), strict=True
+    )
+    for (_, start, end), lemma in tokens:
+        if words and lemmatizer.get_split(text[last_start:end]) == start - last_start and start == last_end:
+            words[-1] = QueryWord(text[last_start:end], f"{words[-1].lemma} {lemma}")
+        else:
+            words.append(QueryWord(text[start:end], lemma))
+        last_start, last_end = start, end
+    return words

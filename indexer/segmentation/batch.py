@@ -117,7 +117,7 @@ class EncodedBatch:
 
 def encode_batch(compiled: CompiledModel, documents: Sequence[Document]) -> EncodedBatch:
     """Tokenize, lemmatize and encode the documents."""
-    tokenized = [tokenize_document(document) for document in documents]
+    tokenized = [tokenize_document(document, compiled.lemmatizer) for document in documents]
     lemmas = list(map(compiled.lemmatizer.__getitem__, chain.from_iterable([each.words for each in tokenized])))
     pieces = chain.from_iterable([each.pieces for each in tokenized])
     ids, unknown = compiled.model.word_ids, len(compiled.model.words)

@@ -26,6 +26,7 @@ _ACRONYM = re.compile(r"[A-Z]{2,}s?")
 _CAMEL = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*")
 _REGULAR_PLURAL = re.compile(r"[a-z]{4,}[^\W\d_aeiousSAEIOU]s")
 _INVISIBLE = str.maketrans({"\u00ad": None, "\u200c": None, "\u200d": None, "’": "'"})
+_HYPHENS = dict.fromkeys(map(ord, "-\u2010\u2011\u2013\n"))
 _MAX_CACHED_WORDS = 2_000_000
 NO_TABLE: Mapping[str, str] = MappingProxyType({})
 
@@ -39,6 +40,8 @@ class Lemmatizer(dict[str, str]):
     def __init__(self, language: str = "en", table: Mapping[str, str] | None = NO_TABLE) -> None:
         """``table``: case-folded word -> lemma, for words whose lemma is not that of their lower-case spelling.
 
+        A word with a hyphen in the table (``wi-fi``) is one token; a word whose entry has a space (``multitask``,
+        ``multi task``) is two.
         Without any table (None), the lemma of a word is that of the spelling at hand, as in indexes built before
         there were tables.
         """
@@ -46,7 +49,14 @@ class Lemmatizer(dict[str, str]):
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)?", language):
             raise BadSetting(f"{language!r} is not a language code", fix="give a code like en, de or fr")
         self.language = language
-        self.table = table
+        entries = (table or NO_TABLE).items()
+        self._lemmas = (
+            None if table is None else {w: lemma for w, lemma in entries if "-" not in w and " " not in lemma}
+        )
+        self.joined_words = frozenset(word for word, _ in entries if "-" in word)
+        """Case-folded words with a hyphen that are one token."""
+        self.split_words = {word: lemma.index(" ") for word, lemma in entries if " " in lemma}
+        """Case-folded words that are two tokens -> letters of the first."""
         self.note = ""
         """Warning for the user when the language has no lemmatizer, otherwise empty."""
         if language not in lemmatized_languages():
@@ -59,10 +69,15 @@ class Lemmatizer(dict[str, str]):
         return lemma
 
     def _find_lemma(self, word: str) -> str:
-        if self.table is None:
+        if self._lemmas is None:
             return self._lemmatize_spelling(word)
-        lemma = self.table.get(word.casefold())
+        lemma = self._lemmas.get(word.casefold())
         return self.lemmatize_spelling(word.lower()) if lemma is None else lemma
+
+    def get_split(self, word: str) -> int:
+        """Return after how many characters a word is split into two tokens, 0 if it is one token."""
+        folded = word.casefold()
+        return self.split_words.get(folded, 0) if len(folded) == len(word) else 0
 
     def lemmatize_spelling(self, word: str) -> str:
         """Return the lemma of a word that ``clean_word`` has returned, by its upper and lower case."""
@@ -89,7 +104,9 @@ class Lemmatizer(dict[str, str]):
 
 
 def clean_word(word: str) -> str:
-    """Return a word of a text with its Unicode composed and without a possessive ending."""
+    """Return a word of a text with its Unicode composed, and without hyphens and a possessive ending."""
+    if not word.isalnum():
+        word = word.translate(_HYPHENS)
     if not word.isascii():
         word = unicodedata.normalize("NFC", word.translate(_INVISIBLE)) or word
     if "'" in word or "." in word:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR, Document
 from indexer.int_arrays import Ints
+from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import Span, locate_tokens
 
 PAIR_WINDOW = 10
@@ -65,9 +66,11 @@ def _mark_within_window(positions: Ints, other_positions: Ints, window: int) -> 
     return np.asarray(np.minimum(np.abs(right - positions), np.abs(left - positions)) <= window)
 
 
-def locate_token_sequences(document: Document, positions: Sequence[int], token_count: int) -> list[Span]:
+def locate_token_sequences(
+    document: Document, positions: Sequence[int], token_count: int, lemmatizer: Lemmatizer
+) -> list[Span]:
     """Return the spans, in the original fields, of sequences of ``token_count`` tokens that begin at ``positions``."""
-    spans = locate_tokens(document)
+    spans = locate_tokens(document, lemmatizer)
     return [
         (spans[i][0], spans[i][1], spans[i + token_count - 1][2]) for i in positions if i + token_count <= len(spans)
     ]

@@ -5,6 +5,9 @@ keeps inner apostrophes and dots (``3.5``, ``os.path.join``), ``C++`` and ``C#``
 character is a word of its own. A hyphen separates words without being a boundary ("multi-task learning" is "multi
 task learning"). Any other punctuation, and a blank line, is a boundary that no phrase crosses.
 
+A word that the corpus writes both with a hyphen and without is tokenized alike in both spellings, as the lemmatizer's
+table says: "e-mail" is one token like "email", or "multitask" is two like "multi-task".
+
 One regular expression splits a field into words and the separators around them; the rest is dictionary
 look-ups per distinct word and per distinct separator.
 """
@@ -125,6 +128,7 @@ def _marks_of_separator(separator: str) -> int:
 SEPARATOR_MARKS = SeparatorMarks()
 FIELD_START_MARKS = (Mark.BOUNDARY | Mark.SENTENCE).value
 _TITLE_MARK = Mark.TITLE.value
+_HYPHEN_MARK = Mark.HYPHEN.value
 _OPENING_MARKS = (Mark.OPEN | Mark.QUOTE_OPEN).value
 _CLOSING_MARKS = (Mark.CLOSE | Mark.QUOTE_CLOSE).value
 
@@ -152,37 +156,70 @@ class TokenizedDocument:
         return list(zip(fields, begin, end, strict=False))
 
 
-def tokenize_document(document: Document) -> TokenizedDocument:
-    """Split the title and the text of a document into words."""
-    pieces = _split_pieces(document.title), _split_pieces(document.text)
-    words, marks = _read_words_and_marks(pieces[0], document.title)
+def tokenize_document(document: Document, lemmatizer: Lemmatizer | None = None) -> TokenizedDocument:
+    """Split the title and the text of a document into words; without a lemmatizer at every hyphen, and only there."""
+    (title_pieces, words, marks), (text_pieces, text_words, text_marks) = (
+        _tokenize_field(text, lemmatizer) for text in (document.title, document.text)
+    )
     title = len(words)
     marks = [mark | _TITLE_MARK for mark in marks]
-    text_words, text_marks = _read_words_and_marks(pieces[1], document.text)
     text_marks[0] |= marks.pop() & _CLOSING_MARKS
     ranges = [(document.title, 0, title), (document.text, title, title + len(text_words))]
     capital_ranges = [(start, end) for text, start, end in ranges if _is_in_capitals(text, end - start)]
-    return TokenizedDocument(words + text_words, marks + text_marks, title, pieces, capital_ranges)
+    return TokenizedDocument(words + text_words, marks + text_marks, title, (title_pieces, text_pieces), capital_ranges)
 
 
-def _read_words_and_marks(pieces: list[str], text: str) -> tuple[list[str], list[int]]:
-    """Return the words of a field that was split into pieces, and the marks before each and after all."""
+def _tokenize_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str], list[str], list[int]]:
+    """Return separators and words in turn, the words, and the marks before each and after all."""
+    pieces, split_at = _split_pieces(text), list[int]()
+    if lemmatizer is not None and lemmatizer.joined_words:
+        pieces = _join_hyphenated(pieces, lemmatizer.joined_words)
+    if lemmatizer is not None and lemmatizer.split_words:
+        pieces, split_at = _split_compounds(pieces, lemmatizer)
     words, marks = pieces[1::2], list(map(SEPARATOR_MARKS.__getitem__, pieces[0::2]))
+    for number in split_at:
+        marks[number] = _HYPHEN_MARK
     marks[0] = FIELD_START_MARKS | (marks[0] & _OPENING_MARKS)
     if words:
         marks[-1] = FIELD_START_MARKS | (marks[-1] & _CLOSING_MARKS)
     if _is_in_capitals(text, len(words)):
         words = list(map(str.lower, words))
-    return words, marks
+    return pieces, words, marks
+
+
+def _join_hyphenated(pieces: list[str], joined_words: frozenset[str]) -> list[str]:
+    """Return the pieces of a field with each hyphenated word of ``joined_words`` as one; the first two parts count."""
+    joined: list[str] = []
+    end = 0
+    hyphens = [2 * n for n, piece in enumerate(pieces[2:-1:2], 1) if SEPARATOR_MARKS[piece] == _HYPHEN_MARK]
+    for i in hyphens:
+        if i > end and f"{pieces[i - 1]}-{pieces[i + 1]}".casefold() in joined_words:
+            joined += [*pieces[end : i - 1], "".join(pieces[i - 1 : i + 2])]
+            end = i + 2
+    return joined + pieces[end:] if end else pieces
+
+
+def _split_compounds(pieces: list[str], lemmatizer: Lemmatizer) -> tuple[list[str], list[int]]:
+    """Return the pieces of a field with each word that is two tokens split, and the numbers of the second words."""
+    if lemmatizer.split_words.keys().isdisjoint(map(str.casefold, pieces[1::2])):
+        return pieces, []
+    parts, numbers = list[str](), list[int]()
+    for i, piece in enumerate(pieces):
+        if i % 2 and (length := lemmatizer.get_split(piece)):
+            parts += [piece[:length], "", piece[length:]]
+            numbers.append(len(parts) // 2 - 1)
+        else:
+            parts.append(piece)
+    return parts, numbers
 
 
 def _is_in_capitals(text: str, word_count: int) -> bool:
     return word_count > 2 and text.isupper()
 
 
-def locate_tokens(document: Document) -> list[Span]:
-    """Return the span of each token of a document, in order."""
-    return tokenize_document(document).spans()
+def locate_tokens(document: Document, lemmatizer: Lemmatizer) -> list[Span]:
+    """Return the span of each token of a document, in order; ``lemmatizer`` is that of its tokens."""
+    return tokenize_document(document, lemmatizer).spans()
 
 
 _GLUE_OF_MARKS = b" \n" * 128
@@ -201,11 +238,11 @@ def join_tokens(lemmas: Sequence[str], marks: Sequence[int]) -> str:
 
 def lemmatize_text(text: str, lemmatizer: Lemmatizer) -> str:
     """Return the tokens string of a text, such as a query or a keyword."""
-    words, marks = _read_words_and_marks(_split_pieces(text), text)
+    _, words, marks = _tokenize_field(text, lemmatizer)
     return join_tokens([lemmatizer[word] for word in words], marks)
 
 
 def lemmatize_document(document: Document, lemmatizer: Lemmatizer) -> str:
     """Return the tokens string of a document."""
-    parsed = tokenize_document(document)
+    parsed = tokenize_document(document, lemmatizer)
     return join_tokens([lemmatizer[word] for word in parsed.words], parsed.marks)

@@ -68,7 +68,8 @@ def search_index(index: str) -> Response:
         whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
         documents = [hit.document for hit in result.hits]
         whys = add_missing_matches(whys, documents, catalog.make_query_matcher(index, plan.words.text), caller)
-    return _make_timed_response(build_search_response(index, plan, result, whys), started)
+    lemmatizer = catalog.get_analyzer(index).model.lemmatizer
+    return _make_timed_response(build_search_response(index, plan, result, whys, lemmatizer), started)
 
 
 def _make_timed_response(body: dict[str, Any], started: float) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.documents import AnalysedDocument
+from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences, locate_token_sequences
 from webapi.search.body import Highlight
 from worker.answer.snippets import find_snippet_bounds
@@ -13,11 +14,16 @@ CharSpan = tuple[int, int]
 """Start and end, in characters."""
 
 
-def build_highlights(analysed: AnalysedDocument, lemmas: Sequence[str], highlight: Highlight) -> dict[str, list[str]]:
-    """Return the first fragments of each field that contains one of the words (lemmas)."""
+def build_highlights(
+    analysed: AnalysedDocument, lemmas: Sequence[str], highlight: Highlight, lemmatizer: Lemmatizer
+) -> dict[str, list[str]]:
+    """Return the first fragments of each field that contains one of the words (lemmas).
+
+    ``lemmatizer`` is that of the document's index.
+    """
     positions = sorted({position for word in set(lemmas) for position in find_occurrences(word, analysed.tokens)})
     spans: dict[str, list[CharSpan]] = {}
-    for name, start, end in locate_token_sequences(analysed.document, positions, 1):
+    for name, start, end in locate_token_sequences(analysed.document, positions, 1, lemmatizer):
         spans.setdefault(name, []).append((start, end))
     return {
         name: _cut_fragments(getattr(analysed.document, name), spans[name], highlight, max_fragments)

@@ -154,7 +154,7 @@ def _build_provisional_lists(
     for document, phrases in zip(documents, salient, strict=True):
         common = [p for p in phrases if words.intersection(p.replace(PAIR_SEPARATOR, " ").split())]
         distinct = [p for p in phrases if hit_counts[p] == 1 and p not in common]
-        forms = DisplayForms([DocumentSpans(document)], model, caller.groups)
+        forms = DisplayForms([DocumentSpans(document, model.lemmatizer)], model, caller.groups)
         lists.append(
             {
                 "common": _build_provisional_entries(common, "shared", forms),

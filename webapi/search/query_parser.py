@@ -13,7 +13,7 @@ from typing import Any
 from indexer.dates import range_query_to_millis
 from indexer.engines.query_tree import Bool, DateRange, FacetTerms, Match, MatchAll, Query
 from indexer.errors import BadParameter
-from indexer.model.query_words import QueryWord
+from indexer.model.query_words import QueryWord, list_lemmas
 from webapi.search.body import (
     parse_facet_field,
     reject_unknown_names,
@@ -122,7 +122,7 @@ class QueryParser:
         text = options.get("query")
         if not isinstance(text, str) or not text.strip():
             raise BadParameter(f"{path} needs words to search for")
-        lemmas = tuple(word.lemma for word in self.split_query(text))
+        lemmas = list_lemmas(self.split_query(text))
         self._budget.count_values(len(lemmas))
         query = Match(lemmas, require_all=operator.lower() == "and")
         return QueryClause(query, _read_name(options, path), lemmas, text)

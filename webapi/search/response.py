@@ -12,6 +12,7 @@ from indexer.engines.date_histogram import format_timestamp
 from indexer.engines.query_tree import matches_document
 from indexer.engines.search_types import Hit, SearchResult
 from indexer.errors import TooLarge
+from indexer.text.lemmatizer import Lemmatizer
 from webapi.search.body import TermsAggregation
 from webapi.search.highlight import build_highlights
 from webapi.search.plan import PlannedHistogram, SearchPlan
@@ -21,15 +22,16 @@ _MAX_DATE_BUCKETS = 10_000
 
 
 def build_search_response(
-    index: str, plan: SearchPlan, result: SearchResult, whys: Sequence[Mapping[str, Any]]
+    index: str, plan: SearchPlan, result: SearchResult, whys: Sequence[Mapping[str, Any]], lemmatizer: Lemmatizer
 ) -> dict[str, Any]:
     """Return the response, with ``took`` still 0; ``whys`` has an entry for each hit, or none at all.
 
+    ``lemmatizer`` is that of the index.
     Raise TooLarge for a date histogram with too many buckets.
     """
     hits = []
     for hit, why in zip_longest(result.hits, whys):
-        out = _build_hit(index, plan, hit)
+        out = _build_hit(index, plan, hit, lemmatizer)
         if names := [clause.name for clause in plan.named_clauses if matches_document(clause.query, hit.document)]:
             out["matched_queries"] = names
         if why is not None:
@@ -50,15 +52,16 @@ def build_search_response(
     return body
 
 
-def _build_hit(index: str, plan: SearchPlan, hit: Hit) -> dict[str, Any]:
+def _build_hit(index: str, plan: SearchPlan, hit: Hit, lemmatizer: Lemmatizer) -> dict[str, Any]:
     out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.has_scores else None}
     if plan.source_filter is not False:
         out["_source"] = _build_source(hit.document, plan.source_filter)
     if plan.sort:
         values = {"score": hit.score, "date": date_to_millis(hit.document.document.date), "id": hit.id}
         out["sort"] = [values[key.field] for key in plan.sort]
-    if plan.highlight and (highlights := build_highlights(hit.document, plan.words.lemmas, plan.highlight)):
-        out["highlight"] = highlights
+    if plan.highlight:
+        highlights = build_highlights(hit.document, plan.words.lemmas, plan.highlight, lemmatizer)
+        out |= {"highlight": highlights} if highlights else {}
     return out
 
 

@@ -16,6 +16,7 @@ from indexer.engines.attached_source import AttachedSource, SourceAccess
 from indexer.engines.field_guard import FieldGuard
 from indexer.engines.search_types import Hit
 from indexer.errors import TooLarge
+from indexer.model.query_words import list_lemmas
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
 from webapi.search.hit_reasons import QueryWords, add_missing_matches, check_page_size, explain_hits
@@ -128,7 +129,7 @@ def _explain_hits(
 ) -> list[dict[str, Any]]:
     """Return for each hit its reasons, or why it has none."""
     analyzer = context.catalog.get_analyzer(index)
-    words = QueryWords(plan.text, tuple(word.lemma for word in analyzer.split_query(plan.text)))
+    words = QueryWords(plan.text, list_lemmas(analyzer.split_query(plan.text)))
     matching = [hit.attached for hit in source_hits if hit.find_mismatch() is None]
     hits = [Hit(attached.document.id, 0.0, attached) for attached in matching if attached is not None]
     reasons = iter(explain_hits(context.gateway, index, words, hits, caller, wait) if hits else ())

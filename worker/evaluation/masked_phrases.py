@@ -18,6 +18,7 @@ from indexer.defaults import DEFAULT_CAP
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.base import Reader
 from indexer.engines.search_types import Selection
+from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences, locate_token_sequences
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
@@ -55,7 +56,7 @@ class MaskedOutcome:
 
 def draw_masked_cases(reader: Reader, count: int, seed: int) -> list[MaskedCase]:
     """Draw up to ``count`` cases from the index's documents; each document is a at most once."""
-    rng = random.Random(seed)
+    rng, lemmatizer = random.Random(seed), reader.model.lemmatizer
     pool = [d for d in sample_documents(reader, 4 * count, rng) if d.salient]
     cases: list[MaskedCase] = []
     for a in pool:
@@ -66,7 +67,7 @@ def draw_masked_cases(reader: Reader, count: int, seed: int) -> list[MaskedCase]
         for phrase in phrases[:3]:
             b = _find_partner(reader, a, phrase, rng)
             if b is not None:
-                cases.append(MaskedCase(a.document.id, b.document.id, phrase, remove_phrase(b, phrase)))
+                cases.append(MaskedCase(a.document.id, b.document.id, phrase, remove_phrase(b, phrase, lemmatizer)))
                 break
     return cases
 
@@ -94,11 +95,11 @@ def _find_partner(reader: Reader, a: AnalysedDocument, phrase: str, rng: random.
     return rng.choice(partners) if partners else None
 
 
-def remove_phrase(document: AnalysedDocument, phrase: str) -> str:
-    """Return title and text without the phrase's tokens."""
+def remove_phrase(document: AnalysedDocument, phrase: str, lemmatizer: Lemmatizer) -> str:
+    """Return title and text without the phrase's tokens; ``lemmatizer`` is that of the document's index."""
     source = document.document
     fields = {"title": source.title, "text": source.text}
-    spans = locate_token_sequences(source, find_occurrences(phrase, document.tokens), len(phrase.split()))
+    spans = locate_token_sequences(source, find_occurrences(phrase, document.tokens), len(phrase.split()), lemmatizer)
     for field, start, end in sorted(spans, key=lambda span: -span[1]):
         fields[field] = fields[field][:start] + fields[field][end:]
     return f"{fields['title']}\n\n{fields['text']}"

@@ -17,6 +17,8 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, SourceAccess, WordPlaces
 from indexer.engines.search_types import Groups
 from indexer.errors import PhraseComError
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.phrase_search import find_phrase
 from indexer.text.tokenizer import Span, locate_tokens
 from worker.explain.neighbourhood import SidePair
 from worker.explain.resolved_side import ResolvedSide
@@ -67,6 +69,7 @@ class QueryMatcher:
         distinct = {word.written.casefold(): word for word in reversed(analyzer.split_query(query))}
         in_order = islice(reversed(distinct.values()), MAX_QUERY_WORDS)
         self._lemma_by_word = {word.written: word.lemma for word in in_order}
+        self._lemmatizer = analyzer.model.lemmatizer
         self._source = source
 
     def match_documents(self, documents: Sequence[AnalysedDocument], groups: Groups = None) -> list[QueryMatch]:
@@ -86,7 +89,7 @@ class QueryMatcher:
         for document in side.documents:
             if not missing:
                 break
-            for word, span in _find_first_spans(missing, document).items():
+            for word, span in _find_first_spans(missing, document, self._lemmatizer).items():
                 matched[word] = _make_matched_word(word, document, span, document.document.id or None)
                 del missing[word]
         return self._sort_words(matched)
@@ -96,7 +99,7 @@ class QueryMatcher:
         unplaced = self._lemma_by_word
         if places is not None:
             unplaced = {word: lemma for word, lemma in unplaced.items() if word in places and places[word] is None}
-        spans = {**(places or {}), **_find_first_spans(unplaced, document)}
+        spans = {**(places or {}), **_find_first_spans(unplaced, document, self._lemmatizer)}
         matched = {word: _make_matched_word(word, document, span) for word, span in spans.items() if span is not None}
         return self._sort_words(matched, without_place=spans.keys() - matched.keys())
 
@@ -124,15 +127,27 @@ def _make_matched_word(word: str, document: AnalysedDocument, span: Span, id: st
     return MatchedWord(word, getattr(document.document, field)[start:end], field, start, end, id)
 
 
-def _find_first_spans(lemma_by_word: Mapping[str, str], document: AnalysedDocument) -> dict[str, Span]:
-    """Return the first place of each word whose lemma the document contains."""
+def _find_first_spans(
+    lemma_by_word: Mapping[str, str], document: AnalysedDocument, lemmatizer: Lemmatizer
+) -> dict[str, Span]:
+    """Return the first place of each word whose lemma (or two lemmas in a row) the document contains."""
     if not lemma_by_word:
         return {}
     lemmas = document.tokens.split()
     first_positions = dict(zip(reversed(lemmas), reversed(range(len(lemmas))), strict=True))
+    first_positions |= {
+        lemma: position
+        for lemma in lemma_by_word.values()
+        if " " in lemma
+        for position in find_phrase(lemma, document.tokens, max_count=1)
+    }
     found = {word: first_positions[lemma] for word, lemma in lemma_by_word.items() if lemma in first_positions}
-    spans = locate_tokens(document.document) if found else []
-    return {word: spans[position] for word, position in found.items() if position < len(spans)}
+    spans = locate_tokens(document.document, lemmatizer) if found else []
+    return {
+        word: (spans[first][0], spans[first][1], spans[last][2])
+        for word, first in found.items()
+        if (last := first + lemma_by_word[word].count(" ")) < len(spans)
+    }
 
 
 def match_pairs(

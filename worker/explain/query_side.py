@@ -40,7 +40,7 @@ def add_every_phrase(
     phrases = tuple(occurrences)
     weights = Bm25Scorer(model).score_phrases(query.tokens.split(), phrases).tolist()
     largest = max(weights, default=1.0)
-    spans = locate_tokens(query.document)
+    spans = locate_tokens(query.document, model.lemmatizer)
     salient = [
         SalientPhrase(
             phrase,

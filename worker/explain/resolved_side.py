@@ -105,7 +105,7 @@ class ResolvedSide:
     @cached_property
     def spans(self) -> tuple[DocumentSpans, ...]:
         """The phrase finder of each of its documents."""
-        return tuple(map(DocumentSpans, self.documents))
+        return tuple(DocumentSpans(document, self.reader.model.lemmatizer) for document in self.documents)
 
     @cached_property
     def text(self) -> SideText:

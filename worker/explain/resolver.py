@@ -10,6 +10,7 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import BadSide, TooLarge, UnknownDocument
+from indexer.model.query_words import list_lemmas
 from worker.explain.query_side import add_every_phrase
 from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
 from worker.explain.side import Side, split_search_words_and_filters
@@ -84,7 +85,7 @@ def _search_documents(
     reader: Reader, side: Side, limits: SideLimits, groups: Groups, analyzer: Analyzer
 ) -> tuple[AnalysedDocument, ...]:
     words, selection = split_search_words_and_filters(side.words)
-    lemmas = tuple(word.lemma for word in analyzer.split_query(words)) if words else None
+    lemmas = list_lemmas(analyzer.split_query(words)) if words else None
     result = reader.search(replace(selection, words=lemmas), size=limits.max_documents, groups=groups)
     if result.total > limits.max_documents:
         raise TooLarge(

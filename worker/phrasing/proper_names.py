@@ -66,7 +66,7 @@ class ProperNames:
         """The tokens for ``find_compound``; a title that the text repeats at its beginning counts once."""
         tokens, title = self._spans.document.tokens, self._spans.document.document.title
         if title and self._text.lstrip().startswith(title):
-            length = len(split_words_and_separators(title)[0])
+            length = self._spans.title_length
             tokens = "".join(tokens.split(None, length)[length:]) if length else tokens
         return pad_tokens_for_compounds(tokens)
 

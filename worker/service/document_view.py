@@ -15,7 +15,7 @@ def build_document_json(
     index: str, document: AnalysedDocument, model: PhraseModel, groups: Groups = None
 ) -> dict[str, Any]:
     """Return the fields of a document and its salient phrases, spelled as these groups may see them."""
-    display_forms = DisplayForms([DocumentSpans(document)], model, groups)
+    display_forms = DisplayForms([DocumentSpans(document, model.lemmatizer)], model, groups)
     fields = document.document.to_dict()
     fields.pop("revision", None)  # it matters only to the source it was attached from
     if groups is not None:

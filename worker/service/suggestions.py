@@ -96,7 +96,11 @@ def _find_readable_forms(
         model = catalog.open_reader(index).model
         for phrase in batch:
             document = documents.get(document_ids.get(phrase, ""))
-            form = DisplayForms([DocumentSpans(document)], model, groups).find(phrase) if document is not None else ""
+            form = (
+                DisplayForms([DocumentSpans(document, model.lemmatizer)], model, groups).find(phrase)
+                if document is not None
+                else ""
+            )
             if form and _has_word_with_prefix(prefix, phrase, form):
                 forms[phrase] = form
             if len(forms) == size:

@@ -1,13 +1,15 @@
-"""What a word means is decided by the spellings of the corpus, not by the case of one occurrence."""
+"""What a word means is decided by the spellings of the corpus, not by the case or the hyphen of one occurrence."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from indexer.documents import Document
 from indexer.mining.encoded_corpus import encode_corpus
 from indexer.text.lemmatizer import Lemmatizer
-from indexer.text.tokenizer import tokenize_document
+from indexer.text.phrase_search import find_occurrences, locate_token_sequences
+from indexer.text.tokenizer import lemmatize_document, lemmatize_text, tokenize_document
 
 ENGLISH = [
     ("Moving to AWS", "We moved the servers to AWS. AWS has GPUs, and each GPU is an NVIDIA card. The awl is sharp."),
@@ -44,7 +46,7 @@ def test_every_word_form_meets_its_documents_in_any_case(language: str, texts: l
     documents = make_documents(*texts)
     corpus = encode_corpus(documents, language)
     lemmatizer = Lemmatizer(language, corpus.lemma_table)
-    words = [word for document in documents for word in tokenize_document(document).words]
+    words = [word for document in documents for word in tokenize_document(document, lemmatizer).words]
     assert len(words) == corpus.token_count
     for word, lemma_id in zip(words, corpus.lemma_ids.tolist(), strict=True):
         forms = (word, word.lower(), word.upper(), word.title(), word.capitalize())
@@ -91,3 +93,58 @@ def test_capitals_of_a_whole_field_or_of_a_long_ordinary_word_are_no_acronyms() 
 def test_the_table_has_only_what_differs_from_the_lower_case_lemma() -> None:
     corpus = encode_corpus(make_documents("Networks of USB sticks in the Alps run AWS."), "en")
     assert corpus.lemma_table == {"aws": "aws"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["A wifi card, wifi keys and a Wi-Fi mast."], "wifi"),
+        (["Wi-Fi here and Wi-Fi there, or wifi."], "wi fi"),
+        (["A wifi card."], "wifi"),
+    ],
+)
+def test_a_word_meets_its_hyphenated_spelling(texts: list[str], expected: str) -> None:
+    lemmatizer = learn(*texts)
+    tokens = {lemmatize_text(word, lemmatizer) for word in ("wifi", "WiFi", "WIFI", "Wifi")}
+    assert tokens == {expected}
+    if "-" in texts[0]:
+        assert {lemmatize_text(word, lemmatizer) for word in ("wi-fi", "Wi-Fi", "WI‑FI")} == {expected}
+
+
+def test_inflections_of_a_hyphenated_word_are_decided_together() -> None:
+    lemmatizer = learn("One email, an email, the email; two e-mails, e-mails and emails.")
+    assert [lemmatize_text(word, lemmatizer) for word in ("e-mail", "e-mails", "emails")] == ["email"] * 3
+
+
+def test_offsets_cover_a_hyphenated_word_as_it_is_written() -> None:
+    document = Document("x", title="No e-mail", text="Multitask nets, my E-\nmails and multi-task-nets.")
+    lemmatizer = learn("The email and email. An e-mail and e-mails. Multi-task, multi-task, multitask.")
+    tokens = lemmatize_document(document, lemmatizer)
+    assert tokens == "no email\nmulti task net\nmy email and multi task net"
+    for phrase, written in [("email", ["e-mail", "E-\nmails"]), ("multi task", ["Multitask", "multi-task"])]:
+        spans = locate_token_sequences(document, find_occurrences(phrase, tokens), len(phrase.split()), lemmatizer)
+        assert [getattr(document, field)[start:end] for field, start, end in spans] == written
+
+
+def test_unrelated_words_are_not_joined_or_split() -> None:
+    lemmatizer = learn("In-a and ina. S-p, sp. Not a dash - here: nothere. They met vis-a-vis, vis-a-vis at an Avis.")
+    assert lemmatize_text("in-a ina s-p sp nothere avis", lemmatizer) == "in a ina s p sp nothere avis"
+
+
+def test_the_encoded_corpus_has_the_tokens_and_offsets_of_its_documents() -> None:
+    texts = [
+        ("Wi-Fi e-mail", "An e-mail-e-mail by Wi-Fi, wifi; email email."),
+        ("", "Multi-task multi-task multitask"),
+        ("E-MAIL OR MULTITASK", ""),
+        ("", "multitask-wifi E‑mail"),
+    ]
+    documents = make_documents(*texts)
+    corpus = encode_corpus(documents, "en", with_piece_lengths=True)
+    lemmatizer = Lemmatizer("en", corpus.lemma_table)
+    tokenized = [tokenize_document(document, lemmatizer) for document in documents]
+    assert np.diff(corpus.offsets).tolist() == [len(each.words) for each in tokenized]
+    assert [corpus.lemmas[i] for i in corpus.lemma_ids] == [lemmatizer[w] for each in tokenized for w in each.words]
+    assert corpus.marks[:-1].tolist() == [mark for each in tokenized for mark in each.marks[:-1]]
+    assert corpus.piece_lengths is not None
+    assert corpus.piece_lengths[:].tolist() == [len(p) for each in tokenized for pieces in each.pieces for p in pieces]
+    assert set(corpus.lemmas) == {corpus.lemmas[i] for i in corpus.lemma_ids}

@@ -158,7 +158,7 @@ def test_positions_lead_back_to_the_original_text() -> None:
     document = Document("x", title="Graph-Neural Networks", text="On graph neural networks.")
     tokens = lemmatize(document.title) + "\n" + lemmatize(document.text)
     at = find_occurrences("graph neural network", tokens)
-    assert locate_token_sequences(document, at, 3) == [("title", 0, 21), ("text", 3, 24)]
+    assert locate_token_sequences(document, at, 3, LEMMAS) == [("title", 0, 21), ("text", 3, 24)]
 
 
 @pytest.mark.slow

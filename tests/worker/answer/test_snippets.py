@@ -8,7 +8,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.analysed_documents import make_analysed_document
+from tests.support.analysed_documents import LEMMATIZER, make_analysed_document
 from worker.answer.snippets import SnippetFinder, cut_snippet
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.text.spans import DocumentSpans
@@ -17,7 +17,7 @@ from worker.explain.text.spans import DocumentSpans
 def test_the_snippets_of_a_phrase_pair_are_those_of_its_members() -> None:
     text = "Web graphs here; the random walk there."
     document = make_analysed_document(text, "web graph here\nthe random walk there")
-    side = cast("ResolvedSide", SimpleNamespace(spans=(DocumentSpans(document),)))
+    side = cast("ResolvedSide", SimpleNamespace(spans=(DocumentSpans(document, LEMMATIZER),)))
     snippets = SnippetFinder(side, "a").find("web graph@@random walk")
     assert [text[snippet.start : snippet.end] for snippet in snippets] == ["Web graphs", "random walk"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from indexer.engines.search_types import Groups
-from tests.support.analysed_documents import make_analysed_document
+from tests.support.analysed_documents import LEMMATIZER, make_analysed_document
 from tests.support.phrase_models import make_phrase_model
 from worker.explain.text.spans import DocumentSpans
 from worker.phrasing.display_form import DisplayForms
@@ -17,7 +17,7 @@ def find_display_form(
     usual_form: str, text: str, groups: Groups = None, *, copies: int = 1, phrase: str = "security firm"
 ) -> str:
     """Return the form of a phrase in a number of documents with one text, whose lemmas are "a security firm"."""
-    spans = DocumentSpans(make_analysed_document(text, "a security firm"))
+    spans = DocumentSpans(make_analysed_document(text, "a security firm"), LEMMATIZER)
     model = replace(make_phrase_model(), phrases=["security firm"], display_forms=[usual_form])
     return DisplayForms([spans] * copies, model, groups).find(phrase)
 

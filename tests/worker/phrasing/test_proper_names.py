@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
-from tests.support.analysed_documents import make_analysed_document
+from tests.support.analysed_documents import LEMMATIZER, make_analysed_document
 from tests.support.phrase_models import make_phrase_model
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.side import Side
@@ -24,7 +24,7 @@ NAMES = {"mark", "hughes", "pnc"}
 
 
 def make_names(text: str, title: str = "") -> ProperNames:
-    spans = DocumentSpans(make_analysed_document(text, title=title))
+    spans = DocumentSpans(make_analysed_document(text, title=title), LEMMATIZER)
     return ProperNames(spans, lambda word: word.lower() in NAMES)
 
 

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.lazy_documents import find_first_spans
+from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_pair_starts_and_lengths, find_phrase
 from indexer.text.tokenizer import Span, locate_tokens
 
@@ -16,8 +17,10 @@ from indexer.text.tokenizer import Span, locate_tokens
 class DocumentSpans:
     """Finds phrases in one document, whose text is tokenised once, however many phrases are looked for."""
 
-    def __init__(self, document: AnalysedDocument) -> None:
+    def __init__(self, document: AnalysedDocument, lemmatizer: Lemmatizer) -> None:
+        """``lemmatizer`` is that of the document's index."""
         self.document = document
+        self._lemmatizer = lemmatizer
 
     def find(self, phrase: str, max_count: int) -> Sequence[Span]:
         """Return the first occurrences of the phrase, about ``max_count`` of them."""
@@ -32,7 +35,7 @@ class DocumentSpans:
 
     def lemmas_between(self, start: int, end: int) -> str:
         """Return the lemmas of the words between two offsets of the text."""
-        first = bisect_left(self._words, start, lo=self._title_length, key=itemgetter(1))
+        first = bisect_left(self._words, start, lo=self.title_length, key=itemgetter(1))
         last = bisect_left(self._words, end, lo=first, key=itemgetter(1))
         return " ".join(self._lemmas[first:last])
 
@@ -41,13 +44,13 @@ class DocumentSpans:
         return self.document.tokens.split()
 
     @cached_property
-    def _title_length(self) -> int:
+    def title_length(self) -> int:
         """Words of the title."""
         return sum(field == "title" for field, _, _ in self._words)
 
     @cached_property
     def _words(self) -> Sequence[Span]:
-        return locate_tokens(self.document.document)
+        return locate_tokens(self.document.document, self._lemmatizer)
 
     def _locate_spans(self, starts_and_lengths: Sequence[tuple[int, int]]) -> list[Span]:
         """Return the spans of occurrences given by their first token and their number of tokens."""
