@@ -49,10 +49,8 @@ class Lemmatizer(dict[str, str]):
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)?", language):
             raise BadSetting(f"{language!r} is not a language code", fix="give a code like en, de or fr")
         self.language = language
+        self._table = table
         entries = (table or NO_TABLE).items()
-        self._lemmas = (
-            None if table is None else {w: lemma for w, lemma in entries if "-" not in w and " " not in lemma}
-        )
         self.joined_words = frozenset(word for word, _ in entries if "-" in word)
         """Case-folded words with a hyphen that are one token."""
         self.split_words = {word: lemma.index(" ") for word, lemma in entries if " " in lemma}
@@ -69,10 +67,10 @@ class Lemmatizer(dict[str, str]):
         return lemma
 
     def _find_lemma(self, word: str) -> str:
-        if self._lemmas is None:
+        if self._table is None:
             return self._lemmatize_spelling(word)
-        lemma = self._lemmas.get(word.casefold())
-        return self.lemmatize_spelling(word.lower()) if lemma is None else lemma
+        lemma = self._table.get(word.casefold(), " ")
+        return self.lemmatize_spelling(word.lower()) if " " in lemma else lemma
 
     def get_split(self, word: str) -> int:
         """Return after how many characters a word is split into two tokens, 0 if it is one token."""

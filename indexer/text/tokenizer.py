@@ -157,7 +157,7 @@ class TokenizedDocument:
 
 
 def tokenize_document(document: Document, lemmatizer: Lemmatizer | None = None) -> TokenizedDocument:
-    """Split the title and the text of a document into words; without a lemmatizer at every hyphen, and only there."""
+    """Split the title and the text of a document into words; without a lemmatizer, every hyphen separates."""
     (title_pieces, words, marks), (text_pieces, text_words, text_marks) = (
         _tokenize_field(text, lemmatizer) for text in (document.title, document.text)
     )
