@@ -139,6 +139,8 @@ class _CorpusAssembler:
     def add(self, part: _EncodedPart) -> None:
         id_map, start = self.id_maps[part.process], len(self.marks)
         id_map.extend([self.surfaces[surface] for surface in part.new_surfaces])
+        for surface in part.new_surfaces:
+            self.lemmatizer[surface]  # cached, while other processes are at work
         self.surface_ids.append(np.frombuffer(id_map, dtype=np.int32)[part.surface_ids])
         self.marks += part.marks
         self.lengths.extend(part.lengths)
@@ -153,9 +155,8 @@ class _CorpusAssembler:
         spelling_counts = self._count_spellings(raw)
         pair_counts = _count_hyphenated_pairs(raw)
         table = self._build_table(spelling_counts, pair_counts)
-        lemmatizer = Lemmatizer(self.lemmatizer.language, table)
-        tokens = _rewrite_tokens(raw, self._plan_rewriting(pair_counts, lemmatizer))
-        lemmas, lemma_ids = self._lemmatize(tokens.surface_ids, lemmatizer)
+        tokens = _rewrite_tokens(raw, self._plan_rewriting(pair_counts))
+        lemmas, lemma_ids = self._lemmatize(tokens.surface_ids)
         return EncodedCorpus(
             surfaces=list(self.surfaces),
             lemmas=lemmas,
@@ -187,31 +188,35 @@ class _CorpusAssembler:
         return counts
 
     def _build_table(self, spelling_counts: NDArray[np.int64], pair_counts: Counter[int]) -> dict[str, str]:
-        """Return the table of the corpus for a ``Lemmatizer``; counts are of surface forms and of pairs of them."""
+        """Return the table of the corpus and use it; counts are of surface forms and of pairs of them."""
         rows = zip(self.surfaces, *spelling_counts.T.tolist(), strict=True)
         table = build_lemma_table(rows, self.lemmatizer)
         folded, word_counts = list(map(str.casefold, self.surfaces)), Counter[str]()
         for word, count in zip(folded, spelling_counts.sum(axis=1).tolist(), strict=True):
             word_counts[word] += count
         pairs = ((folded[pair >> 32], folded[pair & LOW_32_BITS], count) for pair, count in pair_counts.items())
-        table |= choose_hyphenated_words(pairs, word_counts, Lemmatizer(self.lemmatizer.language, table))
+        self.lemmatizer.use_table(table)
+        table |= choose_hyphenated_words(pairs, word_counts, self.lemmatizer)
+        self.lemmatizer.use_table(table)
         return dict(sorted(table.items()))
 
-    def _plan_rewriting(self, pair_counts: Counter[int], lemmatizer: Lemmatizer) -> TokenRewriter:
+    def _plan_rewriting(self, pair_counts: Counter[int]) -> TokenRewriter:
         """Return what joins and splits tokens as the lemmatizer's table says, with ids for their new surface forms."""
         surfaces = list(self.surfaces)
         joined = {pair: f"{surfaces[pair >> 32]}-{surfaces[pair & LOW_32_BITS]}" for pair in pair_counts}
         joined_pairs = {
-            pair: self.surfaces[word] for pair, word in joined.items() if word.casefold() in lemmatizer.joined_words
+            pair: self.surfaces[word]
+            for pair, word in joined.items()
+            if word.casefold() in self.lemmatizer.joined_words
         }
         first_parts, second_parts, first_lengths = np.full((3, len(surfaces)), -1, dtype=np.int32)
         for i, word in enumerate(surfaces):
-            if length := lemmatizer.get_split(word):
+            if length := self.lemmatizer.get_split(word):
                 first_parts[i], second_parts[i] = self.surfaces[word[:length]], self.surfaces[word[length:]]
                 first_lengths[i] = length
         return TokenRewriter(joined_pairs, first_parts, second_parts, first_lengths)
 
-    def _lemmatize(self, surface_ids: ArraySpill, lemmatizer: Lemmatizer) -> tuple[list[str], NDArray[np.int32]]:
+    def _lemmatize(self, surface_ids: ArraySpill) -> tuple[list[str], NDArray[np.int32]]:
         """Return the distinct lemmas, and that of each token as its number."""
         is_used = np.zeros(len(self.surfaces), dtype=np.bool_)
         for _, batch in _iterate_batches(surface_ids):
@@ -219,7 +224,7 @@ class _CorpusAssembler:
         lemmas = _IdTable()
         lemma_of_surface = np.array(
             [
-                lemmas[lemmatizer[word]] if used else -1
+                lemmas[self.lemmatizer[word]] if used else -1
                 for word, used in zip(self.surfaces, is_used.tolist(), strict=True)
             ],
             dtype=np.int32,

@@ -6,8 +6,9 @@ token; if it is "multi-task", then "multitask" is two, and meets "multi task" as
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,11 +33,16 @@ def choose_hyphenated_words(
     single words, all case-folded.
     """
     seconds_of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    words = sorted(word_counts)
     for first, second, count in pair_counts:
-        if count and _may_be_written_together(first, second, lemmatizer.language):
+        if (
+            count
+            and _has_prefix(words, first + second[:2])  # which saves most words from being lemmatized
+            and _may_be_written_together(first, second, lemmatizer.language)
+        ):
             seconds_of[first, lemmatizer[first + second]][second] += count
     forms_of: dict[str, list[str]] = {lemma: [] for _, lemma in seconds_of}
-    for word in word_counts:
+    for word in words:
         if (lemma := lemmatizer[word]) in forms_of:
             forms_of[lemma].append(word)
     entries: dict[str, str] = {}
@@ -53,6 +59,12 @@ def choose_hyphenated_words(
         else:
             entries |= {first + second: f"{first} {second}" for second in written_together}
     return entries
+
+
+def _has_prefix(sorted_words: Sequence[str], prefix: str) -> bool:
+    """Return whether one of the words starts with the prefix."""
+    position = bisect_left(sorted_words, prefix)
+    return position < len(sorted_words) and sorted_words[position].startswith(prefix)
 
 
 def _may_be_written_together(first: str, second: str, language: str) -> bool:

@@ -29,17 +29,18 @@ def build_lemma_table(spelling_counts: Iterable[tuple[str, int, int]], lemmatize
     """Return case-folded word -> lemma, for the words whose lemma is not that of their lower-case spelling.
 
     ``spelling_counts`` has each word as it is written, its occurrences where case carries meaning, and those that have
-    a capital because they begin a sentence or stand in a title.
+    a capital because they begin a sentence or stand in a title. ``lemmatizer`` has no table yet.
     """
     words = _group_by_word(spelling_counts, lemmatizer)
     table: dict[str, str] = {}
     acronyms: list[str] = []
     for word, spellings in words.items():
         spelling = _choose_spelling(word, spellings, lemmatizer.language)
-        if spelling == word and len(spellings) == 1:
+        lower_forms = {word, *map(str.lower, spellings)}
+        if spelling == word and len(lower_forms) == 1:
             continue
         lemma = lemmatizer.lemmatize_spelling(spelling)
-        if any(lemmatizer.lemmatize_spelling(lower) != lemma for lower in {word, *map(str.lower, spellings)}):
+        if any(lemmatizer[lower] != lemma for lower in lower_forms):
             table[word] = lemma
         if is_acronym_or_camel_case(spelling) and word.isalnum() and not word.endswith("s"):
             acronyms.append(word)
@@ -87,12 +88,12 @@ def _add_plural(table: dict[str, str], word: str, words: Mapping[str, Spellings]
     """
     plural = word + "s"
     spellings = words.get(plural, {})
-    if lemmatizer.is_in_dictionary(plural) or any(spelling.endswith("S") for spelling in spellings):
-        return
     if not spellings and sum(words[word].values()) < MIN_ACRONYM_COUNT:
         return
-    lemma = table.get(word) or lemmatizer.lemmatize_spelling(word)
-    if lemmatizer.lemmatize_spelling(plural) == lemma:
+    if lemmatizer.is_in_dictionary(plural) or any(spelling.endswith("S") for spelling in spellings):
+        return
+    lemma = table.get(word) or lemmatizer[word]
+    if lemmatizer[plural] == lemma:
         table.pop(plural, None)
     else:
         table[plural] = lemma

@@ -49,16 +49,24 @@ class Lemmatizer(dict[str, str]):
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)?", language):
             raise BadSetting(f"{language!r} is not a language code", fix="give a code like en, de or fr")
         self.language = language
-        self._table = table
-        entries = (table or NO_TABLE).items()
-        self.joined_words = frozenset(word for word, _ in entries if "-" in word)
+        self.joined_words: frozenset[str]
         """Case-folded words with a hyphen that are one token."""
-        self.split_words = {word: lemma.index(" ") for word, lemma in entries if " " in lemma}
+        self.split_words: dict[str, int]
         """Case-folded words that are two tokens -> letters of the first."""
+        self.use_table(table)
         self.note = ""
         """Warning for the user when the language has no lemmatizer, otherwise empty."""
         if language not in lemmatized_languages():
             self.note = f"no lemmatiser for {language!r}: words are lower-cased only"
+
+    def use_table(self, table: Mapping[str, str] | None) -> None:
+        """Use another table from now on; lemmas that it does not change stay cached."""
+        self._table = table
+        entries = (table or NO_TABLE).items()
+        self.joined_words = frozenset(word for word, _ in entries if "-" in word)
+        self.split_words = {word: lemma.index(" ") for word, lemma in entries if " " in lemma}
+        for word in [word for word in self if table is None or clean_word(word).casefold() in table]:
+            del self[word]
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_CACHED_WORDS:
@@ -70,7 +78,10 @@ class Lemmatizer(dict[str, str]):
         if self._table is None:
             return self._lemmatize_spelling(word)
         lemma = self._table.get(word.casefold(), " ")
-        return self.lemmatize_spelling(word.lower()) if " " in lemma else lemma
+        if " " not in lemma:
+            return lemma
+        lower = word.lower()
+        return self.lemmatize_spelling(word) if lower == word else self[lower]
 
     def get_split(self, word: str) -> int:
         """Return after how many characters a word is split into two tokens, 0 if it is one token."""
