@@ -9,9 +9,9 @@ from indexer.engines.base import Engine
 from indexer.engines.search_types import Selection
 from indexer.indexing.build import build_index
 from indexer.indexing.update import add_documents
+from indexer.model.query_words import list_lemmas, split_query
 from tests.support.comparisons import compare_sides
 from worker.comparer import Comparer
-from worker.index_catalog import IndexCatalog
 
 INDEX = "spellings"
 TOPICS = ["gardens with roses", "boats on the lake", "bread from the oven", "songs of the choir"]
@@ -19,6 +19,7 @@ TEXTS = [
     "Our servers run on AWS. The bill of AWS grows with each GPU, and GPUs are dear.",
     "Her laptop has Wi-Fi. The Wi-Fi of the café is slow, the WiFi at home is not, and wifi is everywhere.",
     "Every email is read. An email is answered; e-mails wait, and each email is kept.",
+    "Multi-task nets learn by multi-task training, and a multitask net is a net.",
 ]
 
 
@@ -60,9 +61,24 @@ def test_a_query_shares_what_the_document_writes_in_another_way(
 
 def test_searches_and_added_documents_follow_the_same_rule(spellings: Engine) -> None:
     add_documents([Document("new", text="no capitals: aws, gpus and e-mail")], spellings, INDEX)
-    catalog = IndexCatalog(spellings, max_set=10)
+    reader = spellings.open_reader(INDEX)
     for query in ("AWS", "gpu", "emails"):
-        lemmas = catalog.lemmatise(INDEX, query)
-        hits = catalog.open_reader(INDEX).search(Selection(words=lemmas), size=20).hits
+        hits = reader.search(Selection(words=list_lemmas(split_query(query, reader.model))), size=20).hits
         assert "new" in {hit.id for hit in hits} and len(hits) == 4
-    assert catalog.pair_lemmas_with_words(INDEX, "E-Mails") == (("email", "E-Mails"),)
+
+
+@pytest.mark.parametrize(
+    ("id", "query", "matched", "lacks"),
+    [
+        ("t0-0", "aws dvds", [("aws", "AWS")], ["dvds"]),
+        ("t2-0", "E-Mails", [("E-Mails", "email")], []),
+        ("t3-0", "Multitask NETS", [("Multitask", "Multi-task"), ("NETS", "nets")], []),
+        ("t3-0", "task", [("task", "task")], []),
+    ],
+)
+def test_matched_words_are_told_as_both_sides_write_them(
+    spellings: Engine, id: str, query: str, matched: list[tuple[str, str]], lacks: list[str]
+) -> None:
+    answer = compare_sides(Comparer(spellings), id, f"query:{query}", index=INDEX).to_dict()
+    assert [(word["word"], word["as"]) for word in answer["matched"]] == matched
+    assert answer["lacks"] == lacks
