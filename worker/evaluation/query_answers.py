@@ -68,7 +68,7 @@ class QueryRunner:
         """Explain documents against the query together, as the service explains the hits of a page."""
         asked = Side.from_json({"query": query})
         specs = [self._comparer.make_spec(self.index, Side.from_id(id), asked) for id in ids]
-        answers = [reasons.to_dict() for reasons in self._comparer.explain_query_page(specs).reasons]
+        answers = [reasons.to_dict() for reasons in self._comparer.explain_query_page(specs).reasons] if specs else []
         return [
             HitAnswer(query, id, answer.get("matched") or (), answer["common"])
             for id, answer in zip(ids, answers, strict=True)
@@ -77,11 +77,26 @@ class QueryRunner:
     def list_told_entries(self, answer: HitAnswer) -> list[ToldEntry]:
         """Return the matched words of an answer, then the entries of ``common``.
 
-        Phrases merged into an entry (``also``) are not shown on a results page, and do not count.
+        As on a results page, a phrase of both texts takes the place of the matched words it consists of. Phrases merged
+        into an entry (``also``) are not shown there, and do not count.
         """
-        told = [[match["word"], match.get("as") or match["word"]] for match in answer.matched]
-        told += [[entry["display"], entry["phrase"].replace(PAIR_SEPARATOR, " ")] for entry in answer.common]
-        return [ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts))) for texts in told]
+        words = [self._make_entry(match["word"], match.get("as") or match["word"]) for match in answer.matched]
+        common = [self._make_entry(one["display"], one["phrase"].replace(PAIR_SEPARATOR, " ")) for one in answer.common]
+        told: dict[str, ToldEntry] = {}
+        shared = [
+            entry
+            for entry, one in zip(common, answer.common, strict=True)
+            if one["kind"] == "shared" and " " in entry.text
+        ]
+        for word in words:
+            entry = next((phrase for phrase in shared if word.words <= phrase.words), word)
+            told.setdefault(entry.text, entry)
+        for entry in common:
+            told.setdefault(entry.text, entry)
+        return list(told.values())
+
+    def _make_entry(self, *texts: str) -> ToldEntry:
+        return ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts)))
 
     def _list_words_and_lemmas(self, texts: Sequence[str]) -> Iterator[str]:
         for text, lemmas in zip(texts, self.lemmatize_all(texts), strict=True):

@@ -19,7 +19,8 @@ import numpy as np
 
 from indexer.documents import AnalysedDocument
 from indexer.progress import Progress, no_progress
-from indexer.text.tokenizer import split_words_and_separators
+from indexer.text.lemmatizer import Lemmatizer
+from indexer.text.tokenizer import locate_tokens
 from worker.comparer import Comparer
 from worker.evaluation.judged_hits import RESAMPLES, JudgedHit, evaluate_judged_hits
 from worker.evaluation.masked_phrases import sample_documents
@@ -151,7 +152,7 @@ def measure_word_forms(
 
     ``forms_met`` counts a form in one case if it meets all of these documents; ``documents_met`` counts documents.
     """
-    holders, spellings = _count_holders(documents)
+    holders, spellings = _count_holders(documents, runner.reader.model.lemmatizer)
     forms = sorted(holders)
     if sample.forms and len(forms) > sample.forms:
         forms = sorted(random.Random(sample.seed).sample(forms, sample.forms))
@@ -181,13 +182,15 @@ def measure_word_forms(
     }
 
 
-def _count_holders(documents: Iterable[AnalysedDocument]) -> tuple[dict[str, Counter[frozenset[str]]], dict[str, str]]:
+def _count_holders(
+    documents: Iterable[AnalysedDocument], lemmatizer: Lemmatizer
+) -> tuple[dict[str, Counter[frozenset[str]]], dict[str, str]]:
     """Return for each folded word how many documents hold it by which lemmas, and its first spelling."""
     holders: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
     spellings: dict[str, str] = {}
     for analysed in documents:
         source = analysed.document
-        words = [word for field in (source.title, source.text) for word in split_words_and_separators(field)[0]]
+        words = [getattr(source, field)[start:end] for field, start, end in locate_tokens(source, lemmatizer)]
         lemmas_by_form: defaultdict[str, set[str]] = defaultdict(set)
         for word, lemma in zip(words, analysed.tokens.split(), strict=True):
             form = word.casefold()

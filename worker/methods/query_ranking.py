@@ -2,9 +2,9 @@
 
 Common are the phrases that both texts contain, which is a fact, those of the hit that the query contains in other words
 (an acronym, another word of the family), and those of the hit that both are about in topic space, if the evidence
-stands out from what random documents show. The rest of the hit's phrases is distinct of
-it, except those that repeat a word of a common phrase. A phrase of the query that the hit lacks is distinct of the
-query, unless the hit is about it in other words.
+stands out from what random documents show. The rest of the hit's phrases is distinct of it, except those that repeat a
+word of the query or of a common phrase. A phrase of the query that the hit lacks is distinct of the query, unless the
+hit is about it in other words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def rank_for_query(
     is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
     common = problem.is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
     common &= problem.is_candidate & ~is_pair
-    repeats = _flag_repeated_words(problem.phrases, common)
+    repeats = _flag_repeated_words(problem.phrases, common, asked.tokens)
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
     if strength is not None:
@@ -70,7 +70,8 @@ def rank_for_query(
     distinct_hit = hit.is_salient & ~common & ~repeats
     if excluded is not None:
         distinct_hit &= ~excluded
-    distinct_query = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
+    of_common = _flag_repeated_words(problem.phrases, common)
+    distinct_query = asked.is_salient & ~common & ~of_common & (noise > MAX_NOISE)
     return QueryRanking(
         rank_phrases(
             problem.phrases, common, _raise_longer_phrases(problem.phrases, problem.is_shared & common, chance)
@@ -94,8 +95,8 @@ def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floa
     return raised
 
 
-def _flag_repeated_words(phrases: Sequence[str], chosen: Flags) -> Flags:
-    """Return which phrases have a content word of one of the chosen phrases, (P,)."""
+def _flag_repeated_words(phrases: Sequence[str], chosen: Flags, words: Sequence[str] = ()) -> Flags:
+    """Return which phrases have a content word of one of the chosen phrases or one of these words, (P,)."""
     used = {word for phrase in compress(phrases, chosen.tolist()) for word in split_phrase_words(phrase)}
-    used -= ENGLISH_STOPWORDS
+    used = used.union(words) - ENGLISH_STOPWORDS
     return np.array([not used.isdisjoint(split_phrase_words(phrase)) for phrase in phrases], dtype=bool)
