@@ -78,10 +78,16 @@ def test_a_reason_is_told_by_an_entry_with_half_of_its_content_words(
     assert tells_reason(runner, told, reason) is is_told
 
 
-def test_matched_words_are_told_before_common_and_score_one(runner: QueryRunner) -> None:
+def test_a_phrase_of_both_texts_is_told_in_the_place_of_its_words(runner: QueryRunner) -> None:
+    matched = [{"word": word, "as": word, "field": "text", "start": 0, "end": 1} for word in ("honey", "hive", "bee")]
+    told = runner.list_told_entries(HitAnswer("q", "a1", matched, make_common("dance", "honey bee")))
+    assert [entry.text for entry in told] == ["honey bee", "hive", "dance"]
+
+
+def test_matched_words_are_told_before_common(runner: QueryRunner) -> None:
     matched = [{"word": "dances", "as": "Dance", "field": "text", "start": 3, "end": 8}]
     told = runner.list_told_entries(HitAnswer("q", "a1", matched, make_common("honey bee")))
-    assert [(entry.text, entry.score) for entry in told] == [("dances", 1.0), ("honey bee", 0.4)]
+    assert [entry.text for entry in told] == ["dances", "honey bee"]
     assert tells_reason(runner, told[:1], "dance")
 
 
@@ -91,7 +97,6 @@ def make_outcome(relevance: int, best_common: float = 0.0, is_matched: bool = Fa
         is_told=is_matched or best_common > 0,
         has_common=best_common > 0,
         best_common=best_common,
-        best_score=1.0 if is_matched else best_common,
         is_reason_shown=values.get("is_reason_shown", False),
     )
 
@@ -112,7 +117,7 @@ def test_each_figure_counts_the_hits_of_its_class() -> None:
         "reason_at3": pytest.approx(1 / 3),
         "irrelevant_confident": 0.25,
         "irrelevant_told": 0.5,
-        "auc": pytest.approx((3.5 + 2 + 0.5) / 12),
+        "auc": pytest.approx((1 + 3 + 1) / 12),
     }
     assert compute_judged_figures(outcomes, np.array([1.0, 0, 0, 0, 0, 0, 0])) == {
         "relevant_told": 1.0,
