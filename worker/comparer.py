@@ -14,9 +14,9 @@ from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups, Neighbourhood
 from indexer.errors import BadParameter, EpochChanged
 from indexer.runtime.memory import gc_paused
+from worker.answer.brief_reasons import HitReasons
 from worker.answer.builder import AnswerBuilder, SolvedPair
 from worker.answer.comparison import Comparison
-from worker.answer.hit_reasons import HitReasons
 from worker.answer.query_page import explain_query_page
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood

@@ -21,8 +21,8 @@ import redis
 
 from indexer import errors
 from indexer.engines.base import Engine
+from worker.answer.brief_reasons import HitReasons
 from worker.answer.comparison import Entry
-from worker.answer.hit_reasons import HitReasons
 from worker.comparer import ExplainedPage
 from worker.explain.query_match import QueryMatch
 from worker.explain.spec import ComparisonSpec

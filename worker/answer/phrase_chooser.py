@@ -85,9 +85,10 @@ class PhraseChooser:
     def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
         """Return the full form of a phrase unless that is a candidate of another list.
 
-        An implied phrase has none: the text that lacks the phrase may be about it, but not about the full form.
+        An implied phrase of two texts has none: the one that lacks the phrase may be about it, but not about the full
+        form. A query is about neither; there the hit, which contains the phrase, decides how it is displayed.
         """
-        if kind == "common" and not self._is_shared(phrase):
+        if kind == "common" and not self._has_query and not self._is_shared(phrase):
             return None
         full_form = self._full_forms.find(phrase)
         if full_form and not self._common_words.isdisjoint(full_form.lemmas.split()):

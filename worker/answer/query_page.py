@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from worker.answer.hit_reasons import HitReasons, Reason
+from worker.answer.brief_reasons import HitReasons, Reason
 from worker.answer.list_length import ListKind
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score

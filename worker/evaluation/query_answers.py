@@ -83,11 +83,7 @@ class QueryRunner:
         words = [self._make_entry(match["word"], match.get("as") or match["word"]) for match in answer.matched]
         common = [self._make_entry(one["display"], one["phrase"].replace(PAIR_SEPARATOR, " ")) for one in answer.common]
         told: dict[str, ToldEntry] = {}
-        shared = [
-            entry
-            for entry, one in zip(common, answer.common, strict=True)
-            if one["kind"] == "shared" and " " in entry.text
-        ]
+        shared = [entry for entry, one in zip(common, answer.common, strict=True) if one["kind"] == "shared"]
         for word in words:
             entry = next((phrase for phrase in shared if word.words <= phrase.words), word)
             told.setdefault(entry.text, entry)

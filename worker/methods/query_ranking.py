@@ -10,6 +10,7 @@ hit is about it in other words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -79,6 +80,13 @@ def rank_for_query(
         rank_distinct_by_odds(problem, distinct_hit, distinct_odds),
         rank_phrases(problem.phrases, distinct_query, asked.salience),
     )
+
+
+def _rank_by_chance(problem: PairProblem, common: Flags, chance: Floats) -> RankedList:
+    """Rank the common phrases; those that a reader rather strikes out than keeps only fill up a short list."""
+    chance = _raise_longer_phrases(problem.phrases, problem.is_shared & common, chance)
+    ranking = rank_phrases(problem.phrases, common, chance)
+    return replace(ranking, informative=int((ranking.scores >= 0.5).sum()), fillers=len(ranking))
 
 
 def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floats) -> Floats:

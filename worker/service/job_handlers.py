@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from worker.answer.hit_reasons import HitReasons
+from worker.answer.brief_reasons import HitReasons
 from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.job import JobKind, StoredAnswer
 from worker.jobs.payloads import ComparisonRequest, PageRequest, make_part_id, read_algorithm_version
