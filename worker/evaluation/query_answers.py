@@ -85,7 +85,8 @@ class QueryRunner:
         told: dict[str, ToldEntry] = {}
         shared = [entry for entry, one in zip(common, answer.common, strict=True) if one["kind"] == "shared"]
         for word in words:
-            entry = next((phrase for phrase in shared if word.words <= phrase.words), word)
+            (lemmas,) = self.lemmatize_all([word.text])
+            entry = next((phrase for phrase in shared if phrase.words.issuperset(lemmas)), word)
             told.setdefault(entry.text, entry)
         for entry in common:
             told.setdefault(entry.text, entry)
