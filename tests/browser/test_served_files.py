@@ -14,7 +14,7 @@ from tests.support.site import Site
 
 STATIC = Path(__file__).parents[2] / "webapi" / "static"
 TEMPLATES = STATIC.parent / "templates"
-MAX_ELEMENT_BYTES = 10_000
+MAX_ELEMENT_BYTES = 11_000
 
 
 def fetch(site: Site, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:

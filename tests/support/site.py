@@ -66,6 +66,10 @@ class GatedComparer(Comparer):
         COMPARISON_GATE.wait_until_open(lambda: None)
         yield from super().explain(specs)
 
+    def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> Any:
+        COMPARISON_GATE.wait_until_open(lambda: None)
+        return super().explain_query_page(specs)
+
 
 def make_unseen_query(words: str) -> str:
     """Return the words with one that was never used before, so that no answer is cached."""

@@ -6,6 +6,7 @@ import { announce, byId, copyText, formatCount, make, makeErrorNotice } from "./
 import { NeighbourhoodGraph } from "./graph.js";
 import { formatMarkdown } from "./markdown-report.js";
 import { PhraseColumns } from "./phrase-columns.js";
+import { findQuerySide, nameOtherSide, prepareAnswer } from "./query-comparison.js";
 import { countFacetValues, SideField } from "./side-form.js";
 import { SideTexts } from "./side-texts.js";
 import { makeSuggestions } from "./suggested-comparisons.js";
@@ -113,7 +114,8 @@ function showProgress() {
   return { watch };
 }
 
-function showAnswer(answer) {
+function showAnswer(whole) {
+  const answer = prepareAnswer(whole);
   byId("state").replaceChildren();
   byId("answer").hidden = false;
   document.title = `${formatSideTitle(answer.a)} / ${formatSideTitle(answer.b)} · PhraseCom`;
@@ -122,9 +124,8 @@ function showAnswer(answer) {
     ...["a", "b"].map((letter) => make("span", { class: "pair", dir: "auto" }, make("span", { class: `badge ${letter}` }, letter.toUpperCase()), formatSideTitle(answer[letter]))),
     make("span", { class: "change" }, "change"));
   byId("summary").textContent = answer.no_evidence ? answer.no_evidence.detail : answer.summary;
-  byId("words").replaceChildren(...makeQueryWords(answer));
   drawTools();
-  shown = { answer, columns: new PhraseColumns(answer, chooseColumnNames(), view, selectPhrase), texts: new SideTexts(answer, view, selectPhrase), graph: null };
+  shown = { whole, answer, columns: new PhraseColumns(answer, chooseColumnNames(answer), view, selectPhrase), texts: new SideTexts(answer, view, selectPhrase), graph: null };
   shown.texts.showPhrase(view.phrase);
   byId("drawing").replaceChildren();
   byId("graph").open = view.graph;
@@ -133,16 +134,11 @@ function showAnswer(answer) {
   announce(byId("summary").textContent);
 }
 
-/** Return the words of a query that the other side contains, then those that it lacks, as nodes. */
-function makeQueryWords({ matched = [], lacks = [] }) {
-  if (!matched.length && !lacks.length) return [];
-  const found = matched.map(({ word }) => make("span", { dir: "auto" }, make("strong", {}, word), make("span", { class: "hide" }, " found")));
-  const missing = lacks.map((word) => make("span", { dir: "auto" }, make("s", {}, word), make("span", { class: "hide" }, " not found")));
-  return [make("span", {}, "Query words"), ...found, ...missing];
-}
-
-/** Return the headings; two parts of the index that follow each other in time have headings of their own. */
-function chooseColumnNames() {
+/** Return the headings; a query, and two parts of the index that follow each other in time, have headings of their own. */
+function chooseColumnNames(answer) {
+  const query = findQuerySide(answer);
+  const alone = query && { [query]: `Not in ${nameOtherSide(answer)}`, [query === "a" ? "b" : "a"]: `Only ${nameOtherSide(answer)}` };
+  if (alone) return { distinct_a: alone.a, common: "Both", distinct_b: alone.b };
   const [before, after] = ["a", "b"].map((letter) => splitSearch(view[letter].search));
   if (before.until && after.since && before.until < after.since) return { distinct_a: "Gone", common: "In both", distinct_b: "New" };
   if (after.until && before.since && after.until < before.since) return { distinct_a: "New", common: "In both", distinct_b: "Gone" };
@@ -237,7 +233,7 @@ function addListeners() {
   });
   byId("copy-link").addEventListener("click", () => copyText(location.href, "Link"));
   byId("copy-markdown").addEventListener("click", () => copyText(formatMarkdown(shown.answer, location.href), "Markdown"));
-  byId("copy-json").addEventListener("click", () => copyText(JSON.stringify(shown.answer, null, 2), "JSON"));
+  byId("copy-json").addEventListener("click", () => copyText(JSON.stringify(shown.whole, null, 2), "JSON"));
   addEventListener("popstate", () => {
     view = readView();
     loadPage();

@@ -9,6 +9,7 @@ const WIDTH = 1080;
 const ROW = 22;
 const TOP = 34;
 const COLUMNS = { distinct_a: 250, a: 330, common: 540, b: 750, distinct_b: 830 };
+const HEADS = [["distinct_a", "only A"], ["common", "both"], ["distinct_b", "only B"]];
 const MAX_LABEL_LETTERS = 30;
 
 function makeSvg(tag, props = {}, ...children) {
@@ -33,7 +34,9 @@ export class NeighbourhoodGraph {
     this.chosen = "";
     const displays = new Map();
     for (const list of ["common", "distinct_a", "distinct_b"]) for (const entry of answer[list]) displays.set(entry.phrase, entry.display);
-    this.nodes = new Map(graph.nodes.map((node) => [node.key, { ...node, label: getNodeLabel(node, displays) }]));
+    this.heads = HEADS.filter(([list]) => answer[list].length);
+    const drawn = graph.nodes.filter((node) => !node.list || answer[node.list].length);
+    this.nodes = new Map(drawn.map((node) => [node.key, { ...node, label: getNodeLabel(node, displays) }]));
     this.edges = graph.edges.filter((edge) => this.nodes.has(edge.phrase) && this.nodes.has(edge.document));
     this.height = this.#layOut();
     this.said = make("p", { class: "said", "aria-live": "polite" });
@@ -79,8 +82,7 @@ export class NeighbourhoodGraph {
       edge.line = makeSvg("path", { d: path, class: `edge ${to.side ? `side ${to.side}` : "third"}`, "stroke-width": (0.6 + (1.8 * edge.weight) / most).toFixed(2) });
       root.append(edge.line);
     }
-    const heads = [["distinct_a", "only A"], ["common", "both"], ["distinct_b", "only B"]];
-    for (const [name, text] of heads) root.append(makeSvg("text", { x: COLUMNS[name], y: 14, class: "head", "text-anchor": getTextAnchor(name) }, text));
+    for (const [name, text] of this.heads) root.append(makeSvg("text", { x: COLUMNS[name], y: 14, class: "head", "text-anchor": getTextAnchor(name) }, text));
     if (this.third) root.append(makeSvg("text", { x: WIDTH / 2, y: this.height - 8, class: "head", "text-anchor": "middle" }, "documents that connect them"));
     for (const node of this.nodes.values()) root.append((node.drawn = this.#makeNode(node)));
     [...this.nodes.values()][0]?.drawn.setAttribute("tabindex", "0");

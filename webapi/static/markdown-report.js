@@ -1,6 +1,7 @@
 /* A comparison as Markdown, for the clipboard. */
 
 import { formatSideTitle } from "./compare-address.js";
+import { findQuerySide } from "./query-comparison.js";
 
 const escapeMarkdown = (text) => text.replace(/([\\`*_[\]<>|#])/g, "\\$1").replace(/\s+/g, " ");
 
@@ -15,6 +16,11 @@ export function formatMarkdown(answer, address) {
   const parts = [`# ${escapeMarkdown(names.a)} / ${escapeMarkdown(names.b)}`, escapeMarkdown(answer.summary)];
   for (const [name, entries] of lists) {
     if (entries.length) parts.push(`## ${escapeMarkdown(name)}`, entries.map(formatEntry).join("\n"));
+  }
+  if (findQuerySide(answer)) {
+    const { matched = [], lacks = [] } = answer;
+    const words = [["Words of the query in it", matched.map(({ word }) => word)], ["Words of the query not in it", lacks]];
+    for (const [name, found] of words) if (found.length) parts.push(`${name}: ${found.map(escapeMarkdown).join(", ")}.`);
   }
   parts.push(`[This comparison](<${address}>): index ${escapeMarkdown(answer.index)}, method ${answer.method}, preset ${answer.preset}.`);
   return `${parts.join("\n\n")}\n`;

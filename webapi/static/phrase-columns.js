@@ -4,6 +4,7 @@ import { postJson } from "./api.js";
 import { formatSideTitle } from "./compare-address.js";
 import { byId, make, showToast } from "./dom.js";
 import { makePattern, markSnippet, separateEvidence } from "./mark-phrases.js";
+import { findQuerySide, nameOtherSide } from "./query-comparison.js";
 
 const MAX_ROWS = 8;
 const SIGNS = { shared: ["=", "both contain it"], implied: ["≈", "only one contains it; the documents below connect it to the other"] };
@@ -17,7 +18,8 @@ const SORTS = {
 export class PhraseColumns {
   /** `select(list, phrase)` is called when a phrase is clicked; with null when it was open. */
   constructor(answer, names, view, select) {
-    Object.assign(this, { answer, names, select });
+    const query = findQuerySide(answer);
+    Object.assign(this, { answer, names, select, ofQuery: query && `distinct_${query}` });
     this.open = new Set();
     this.said = new Map();
     this.draw(view);
@@ -46,9 +48,11 @@ export class PhraseColumns {
     const most = this.open.has(list) || chosen >= MAX_ROWS ? sorted.length : MAX_ROWS;
     const top = Math.max(1e-9, ...all.flatMap((entry) => [entry.a.relevance, entry.b.relevance]));
     const rows = sorted.slice(0, most).map((entry) => this.#makeRow(list, entry, top));
-    const heading = make("h2", { id: `column-${list}` }, name, " ", make("small", {}, String(all.length)));
+    const words = this.#makeWords(list);
+    const heading = make("h2", { id: `column-${list}` }, name, " ", make("small", {}, String(all.length + words.length)));
+    const content = [words.length ? make("ul", { class: "words" }, ...words) : "", rows.length ? make("ul", {}, ...rows) : ""];
     const column = make("section", { class: `column ${list}`, "aria-labelledby": `column-${list}` }, heading, head ?? "",
-      rows.length ? make("ul", {}, ...rows) : make("p", { class: "muted none" }, this.#describeEmpty(list)));
+      ...(rows.length || words.length ? content : [make("p", { class: "muted none" }, this.#describeEmpty(list))]));
     if (sorted.length > most) {
       const more = () => {
         this.open.add(list);
@@ -59,8 +63,18 @@ export class PhraseColumns {
     return column;
   }
 
+  /** Make the words of a query that belong in a column: those that the other side contains, or lacks. */
+  #makeWords(list) {
+    const { words = [], lacks = [] } = this.answer;
+    const item = (shown, said) => make("li", { dir: "auto" }, shown, make("span", { class: "hide" }, ` ${said}`));
+    if (list === "common") return this.view.show === "implied" ? [] : words.map(({ word }) => item(make("strong", {}, word), "found"));
+    return list === this.ofQuery ? lacks.map((word) => item(make("s", {}, word), "not found")) : [];
+  }
+
   #describeEmpty(list) {
     if (list === "common" && this.view.show !== "all") return `No ${this.view.show} phrases.`;
+    if (this.ofQuery && list === "common") return `Nothing stands out that ${nameOtherSide(this.answer)} and the query share.`;
+    if (list === this.ofQuery) return "No word of the query is missing.";
     return list === "common" ? "No notable shared phrases." : "No distinct phrases.";
   }
 

@@ -59,34 +59,34 @@ function markFragment(fragment) {
   });
 }
 
-// It is not in the index, or the service could compute nothing. A list that failed shows its own error.
+// It is not in the index as it is in the source. An element asks again for reasons that could not be computed.
 function hasNoReasons({ why }) {
-  return Boolean(why.detail) && Object.keys(why.href || {}).length === 0;
+  return Boolean(why.detail) && why.state !== "unavailable";
+}
+
+function makeWordReasons({ why }) {
+  if (!why.matched?.length) return [];
+  const made = make("why-this-result", { lists: "matched" });
+  made.reasons = why;
+  return [made];
 }
 
 function makeReasons(page, position, texts) {
   const { state, hits } = page;
   const hit = hits[position];
-  if (hasNoReasons(hit)) return [make("p", { class: "muted lacking" }, `No reasons: ${hit.why.detail}.`)];
+  if (hasNoReasons(hit)) return [...makeWordReasons(hit), make("p", { class: "muted lacking" }, `No phrases: ${hit.why.detail}.`)];
   const others = hits.filter((one) => !hasNoReasons(one)).length > 1;
+  const query = (state.q || "").trim();
   const common = { index: state.index, hit: hit.id, endpoint: "", texts };
-  const out = [];
-  const { why } = hit;
-  if (state.why === "document" && state.doc && state.doc !== hit.id) {
-    out.push(make("why-this-result", { ...common, document: state.doc, lists: "common", "label-common": "Shared" }));
-  } else if (state.why === "page" && others) {
-    out.push(make("why-this-result", { ...common, page: true, lists: "common" }));
-  } else if ((state.q || "").trim() && state.why !== "document") {
-    const made = make("why-this-result", { ...common, query: state.q.trim(), lists: "matched common" });
-    made.provisional = { matched: why.matched || [], lacks: why.lacks || [], common: why.common || [] };
-    out.push(made);
-  }
-  if (others) {
-    const made = make("why-this-result", { ...common, page: true, lists: "distinct_a" });
-    made.provisional = { distinct_a: why.distinct || [] };
-    out.push(made);
-  }
-  return out;
+  if (state.why === "page" && others) return [make("why-this-result", { ...common, page: true, lists: "common distinct_a" })];
+  const isExplainedByQuery = query && state.why !== "document";
+  const lists = `${isExplainedByQuery ? "matched common" : ""} ${others ? "distinct_a" : ""}`.trim();
+  const found = lists && make("why-this-result", { ...common, ...(query ? { query } : { page: true }), lists });
+  if (found && hit.why.state === "done") found.reasons = hit.why;
+  else if (found) found.provisional = { matched: [], ...hit.why };
+  const byDocument = state.why === "document" && state.doc && state.doc !== hit.id;
+  const document = byDocument && make("why-this-result", { ...common, document: state.doc, lists: "common" });
+  return [document, found].filter(Boolean);
 }
 
 function makeActions(page, position) {

@@ -11,6 +11,7 @@ import { samplePhrases } from "./suggested-comparisons.js";
 import { drawTray, isInTray, toggleInTray } from "./tray.js";
 
 const PAGE_SIZE = 10;
+const REASONS_SECONDS = 1; // that the results wait for their reasons, so as not to replace provisional ones
 let state = readAddress();
 let running = null;
 
@@ -83,7 +84,7 @@ async function showResults(info) {
   try {
     const description = await describeIndex(state.index);
     if (signal.aborted) return undefined;
-    const response = await searchIndex(state.index, buildSearchBody(state, description, PAGE_SIZE), { signal, prefer: "wait=0" });
+    const response = await searchIndex(state.index, buildSearchBody(state, description, PAGE_SIZE), { signal, prefer: `wait=${REASONS_SECONDS}` });
     clearTimeout(patience);
     drawResults(response, description);
     drawFilters(response, description);

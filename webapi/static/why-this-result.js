@@ -9,6 +9,7 @@
   const HERE = document.currentScript?.src ? new URL(document.currentScript.src).origin : location.origin;
   const MOST_HITS = 50;
   const MOST_WORDS = 20;
+  const LEAST_SCORE = 0.5; // of a phrase that only repeats a word of the query
   const LISTS = ["matched", "common", "distinct_a", "distinct_b"];
   const KINDS = {
     shared: ["=", "in both"],
@@ -19,9 +20,12 @@
   const WORDS = {
     title: "Why this result",
     waiting: "Loading reasons …",
+    loading: "Loading the evidence …",
     first: "This is the first result.",
-    nothing: "nothing notable",
-    unknown: "not indexed yet",
+    nothing: "Nothing stands out.",
+    unshared: "Nothing stands out that it shares with the query.",
+    unsupported: "There is no passage to show.",
+    unknown: "It is not in the index.",
     again: "Try again",
     compare: "Compare side by side",
     close: "Close",
@@ -33,7 +37,8 @@
     },
     found: "found",
     lacking: "not found",
-    query: { matched: "Query words", common: "Shared with the query", distinct_a: "Also about" },
+    missing: "Not found",
+    query: { matched: "Query words", common: "Shared with the query", distinct_a: "Sets it apart" },
     document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
     page: { common: "Shared with the page", distinct_a: "Sets it apart" },
     above: { distinct_b: "Only the result above", distinct_a: "Only this result", common: "Both" },
@@ -74,6 +79,7 @@ background:color-mix(in srgb,var(--_common) 8%,var(--_surface));color:var(--_com
 .ghost{height:1.6rem;width:7rem;border-radius:999px;background:var(--_line);opacity:.5;animation:why 1.4s ease-in-out infinite alternate}
 @keyframes why{to{opacity:.2}}
 .said{margin:0;color:var(--_muted)}
+.loading{display:flex;align-items:center;gap:.5rem}
 .evidence{border-inline-start:3px solid var(--c,var(--_line));padding:.25rem .75rem;margin:.25rem 0;overflow-wrap:anywhere}
 .evidence p{margin:.2rem 0}
 .evidence .kind{color:var(--_muted)}
@@ -155,6 +161,31 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     places.filter((one, at) => !places.slice(0, at).some((other) =>
       ["side", "id", "field"].every((name) => one[name] === other[name]) && Math.abs(one.start - other.start) < 80));
 
+  // ---- the reasons of a hit: words of the query, and phrases ----------------------------------
+
+  /** Return the lists of an answer under the names of a comparison; a hit of a page has shorter names. */
+  const named = (answer) => answer && { ...answer, distinct_a: answer.distinct_a ?? answer.distinct, distinct_b: answer.distinct_b ?? answer.distinct_of_other };
+
+  const split = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+  /** Whether two words are the same but for an ending of up to two letters. */
+  const same = (one, other) => {
+    const [short, long] = one.length < other.length ? [one, other] : [other, one];
+    return one === other || (short.length > 2 && long.length - short.length < 3 && long.startsWith(short));
+  };
+  const covers = (words, { word, as }) => [word, as].flatMap(split).some((form) => words.some((one) => same(one, form)));
+
+  /** Return what to show of the words and the shared phrases: phrases with a word of the query before others, no word
+      that is part of a phrase, and no phrase that only repeats a word. A weak phrase of one word does; any other is
+      shown instead of its words. */
+  function distil({ matched = [], common = [] }, most = Infinity) {
+    const written = (entry) => (entry.kind === "implied" ? [] : split(`${entry.display} ${entry.phrase}`));
+    const found = new Set(common.filter((entry) => matched.some((one) => covers(written(entry), one))));
+    const repeats = (entry) => entry.score < LEAST_SCORE && found.has(entry) && split(entry.display).length === 1;
+    const phrases = [...found, ...common.filter((entry) => !found.has(entry))].filter((entry) => !repeats(entry)).slice(0, most);
+    const told = phrases.flatMap(written);
+    return { matched: matched.filter((one) => !covers(told, one)), common: phrases };
+  }
+
   function highlight(roots, found) {
     if (!window.Highlight || !CSS.highlights) return;
     const ranges = [];
@@ -197,7 +228,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       } catch {
         /* handled below */
       }
-      if (response.ok && body) return [body, pause];
+      if (response.ok && body) return [body, pause, response.status];
       if ((response.status !== 429 && response.status !== 503) || tries > 2) {
         const said = body?.detail || `The server responded with status ${response.status}.`;
         throw new Trouble(response.status === 429 ? `Too many requests. ${said}` : said, body?.code, response.status);
@@ -219,7 +250,8 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           for (const one of open) {
             if (one.hit !== entry.hit) continue;
             open.delete(one);
-            one._take(entry.comparison || null, elements.length, reply.sources);
+            one._page = reply.explanations.map(({ hit }) => hit);
+            one._take(entry, elements.length, reply.sources);
           }
         }
         if (reply.state === "done" || !open.size) break;
@@ -232,10 +264,21 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           [reply, pause] = await call(address, post); // the job was cancelled or has expired
         }
       }
-      for (const one of open) one._take({ no_evidence: { detail: WORDS.unknown } }, 1); // not in the index, or not yet
+      for (const one of open) one._take({ no_evidence: { detail: WORDS.unknown } }, 1); // it was deleted, or is not there yet
     } catch (error) {
       for (const one of open) one._fail(error);
     }
+  }
+
+  /** Return the comparison at an address; it may have to be computed first. */
+  async function fetchComparison(endpoint, path, still) {
+    const init = { headers: { Prefer: "wait=10" } };
+    let [reply, pause, status] = await call(endpoint + path, init);
+    while (status === 202 && still()) {
+      await sleep(1000 * pause);
+      [reply, pause, status] = await call(`${endpoint}/v1/comparisons/${reply.id}`, init);
+    }
+    return reply;
   }
 
   const enlisted = new Set();
@@ -277,9 +320,12 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     static words = WORDS;
     static pattern = pattern;
     static apart = apart;
+    static distil = distil;
     static fetch = (url, init) => fetch(url, init);
 
+    #reasons = null;
     #comparison = null;
+    #fetched = new Map();
     #source = null;
     #rough = null;
     #error = null;
@@ -339,21 +385,30 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     get state() {
       return this.getAttribute("state");
     }
-    /** The answer, if there is one. Setting it shows it without a request. */
+    /** The words and phrases, without their evidence. Setting them shows them without a request. */
+    get reasons() {
+      return this.#reasons;
+    }
+    set reasons(value) {
+      this.#given = true;
+      this._take(value, 1);
+    }
+    /** The comparison behind the selected phrase, once it is there. Setting one shows it without a request. */
     get comparison() {
       return this.#comparison;
     }
     set comparison(value) {
       this.#given = true;
+      this.#comparison = value;
       this._take(value, 1, value?.sources);
     }
     /** How the source of an attached index has the hit now: changed, deleted or unknown; null if as it was attached. */
     get source() {
       return this.#source;
     }
-    /** Lists to show until the answer arrives: {common: […], distinct_a: […]}. */
+    /** Reasons to show until the answer arrives: {common: […], distinct: […]}. */
     set provisional(lists) {
-      this.#rough = lists;
+      this.#rough = named(lists);
       if (this.state !== "ready") this.#render();
     }
 
@@ -386,16 +441,18 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         return;
       }
       this.#asked = asked;
-      this.#comparison = this.#source = this.#error = this.#chosen = null;
+      this.#reasons = this.#comparison = this.#source = this.#error = this.#chosen = null;
       this.#become("waiting");
       enlist(this);
     }
 
-    _take(comparison, together, sources = null) {
-      this.#comparison = comparison;
+    _take(reasons, together, sources = null) {
+      this.#reasons = named(reasons);
+      if (reasons !== this.#comparison) this.#comparison = null;
       this.#source = sources?.[this.hit]?.state ?? null;
-      this.#error = null;
-      const filled = comparison && this.#lists().some(([, entries]) => entries.length);
+      this.#error = this.#chosen = null;
+      this.#fetched.clear();
+      const filled = reasons && this.#lists().some(([, entries]) => entries.length);
       this.#become(filled ? "ready" : "empty");
       if (together > 1 && !document.querySelector(`${NAME}[announced]`)) this.setAttribute("announced", "");
       if (this.hasAttribute("announced")) this.#live.textContent = "Reasons loaded.";
@@ -411,7 +468,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       if (state) this.setAttribute("state", state);
       else this.removeAttribute("state");
       this.#render();
-      const detail = { state, comparison: this.#comparison, source: this.#source, error: this.#error };
+      const detail = { state, reasons: this.#reasons, comparison: this.#comparison, source: this.#source, error: this.#error };
       this.dispatchEvent(new CustomEvent("why-state", { bubbles: true, composed: true, detail }));
     }
 
@@ -420,15 +477,18 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const labels = WORDS[this.against];
       const wanted = (this.getAttribute("lists") || Object.keys(labels).join(" ")).split(/\s+/);
       const most = Number(this.getAttribute("limit") ?? 3) || 1000;
-      const source = this.#comparison || this.#rough || {};
-      const names = wanted.map((name) => (name === "distinct" ? "distinct_a" : name));
-      const shown = names.filter((name) => LISTS.includes(name) && (name !== "matched" || source.matched));
-      return shown.map((name) => [name, (source[name] || []).slice(0, name === "matched" ? MOST_WORDS : most)]);
+      const source = this.#reasons || this.#rough || {};
+      const names = wanted.map((name) => (name === "distinct" ? "distinct_a" : name)).filter((name) => LISTS.includes(name));
+      const told = names.includes("common") ? { ...source, ...distil(source, most) } : source;
+      if (told !== source && !told.common.length && !names.includes("matched")) names.unshift("matched"); // the words are all there is
+      const shown = names.filter((name) => name !== "matched" || source.matched);
+      if (shown[0] === "matched" && shown[1] === "common" && !told.matched.length) shown.splice(0, 2, "common", "matched"); // what it lacks comes last
+      return shown.map((name) => [name, (told[name] || []).slice(0, name === "matched" ? MOST_WORDS : most)]);
     }
 
     #render() {
       const state = this.state;
-      const rough = !this.#comparison && state === "waiting" && this.#rough;
+      const rough = !this.#reasons && state === "waiting" && this.#rough;
       this.toggleAttribute("provisional", Boolean(rough));
       const box = make("div", {
         class: "all",
@@ -440,7 +500,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       box.append(make("slot", { name: "before" }));
       if (state === "ready" || rough) box.append(...this.#lists().map(([name, entries]) => this.#list(name, entries)));
       else if (state === "waiting") box.append(...this.#lists().map(([name]) => this.#ghosts(name)));
-      else if (state === "empty") box.append(this.#said("empty", this.#whyEmpty(), this.#lists()[0]?.[0]));
+      else if (state === "empty") box.append(this.#said("empty", ...this.#whyEmpty()));
       else if (state === "error") box.append(this.#said("error", `${this.#error.message} `, null, this.#retry()));
       const source = (state === "ready" || state === "empty") && WORDS.source[this.#source];
       if (source) box.append(make("p", { class: "said", part: "source" }, source));
@@ -452,21 +512,24 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       if (focused) this.#root.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
     }
 
-    #label(name) {
-      return make("span", { class: "label", part: "label", id: name }, this.getAttribute(`label-${name}`) || WORDS[this.against][name] || name);
+    #label(name, text = null) {
+      return make("span", { class: "label", part: "label", id: name }, text || this.getAttribute(`label-${name}`) || WORDS[this.against][name] || name);
     }
 
     #list(name, entries) {
       if (name === "matched") return this.#words(entries);
+      const source = this.#reasons || this.#rough;
+      if (name === "common" && !entries.length && source.matched?.length) return ""; // its words are the reason
       const chips = entries.map((entry) => make("li", {}, this.#chip(name, entry)));
-      const none = chips.length ? null : make("li", { class: "said" }, WORDS.nothing);
+      const none = chips.length ? null : make("li", { class: "said" }, this.#nothing(name));
       const list = make("ul", { part: "chips", "aria-labelledby": name }, ...chips, none);
       return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list);
     }
 
     /** The words of the query: those that the hit contains, then those that it lacks. */
     #words(matched) {
-      const lacks = ((this.#comparison || this.#rough).lacks || []).slice(0, MOST_WORDS);
+      const source = this.#reasons || this.#rough;
+      const lacks = source.matched.length || source.common?.length ? (source.lacks || []).slice(0, MOST_WORDS) : [];
       if (!matched.length && !lacks.length) return "";
       const item = (kind, shown) =>
         make("li", {}, make("span", { class: `word ${kind}`, part: `word word-${kind}`, dir: "auto" }, shown),
@@ -474,7 +537,12 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const found = matched.map(({ word, as }) => item("found", as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`));
       const missing = lacks.map((word) => item("lacking", make("s", {}, word)));
       const list = make("ul", { part: "words", "aria-labelledby": "matched" }, ...found, ...missing);
-      return make("div", { class: "list", part: "list list-matched" }, this.#label("matched"), list);
+      const label = this.#label("matched", matched.length ? null : WORDS.missing);
+      return make("div", { class: "list", part: "list list-matched" }, label, list);
+    }
+
+    #nothing(name) {
+      return name === "common" && this.against === "query" ? WORDS.unshared : WORDS.nothing;
     }
 
     #ghosts(name) {
@@ -509,20 +577,63 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       );
     }
 
-    /** Select a phrase: show its evidence and highlight it in the texts. Null deselects. */
+    /** Select a phrase: show its evidence, which is fetched when it is first needed, and highlight it in the texts. Null
+        deselects. */
     select(phrase, list = null) {
-      const names = list ? [list] : LISTS;
       this.#chosen = null;
-      for (const name of phrase === null ? [] : names) {
-        const entry = (this.#comparison?.[name] || []).find((one) => one.phrase === phrase);
+      for (const name of phrase === null ? [] : list ? [list] : LISTS) {
+        const entry = (this.#reasons?.[name] || []).find((one) => one.phrase === phrase);
         if (entry && !this.#chosen) this.#chosen = [name, entry];
+      }
+      const path = this.#path();
+      if (path && !this.#fetched.get(path)?.comparison) this.#fetch(path);
+      this.#complete();
+      this.#emit("why-select");
+      if (this.#chosen?.[1].evidence) this.#emit("why-evidence");
+    }
+
+    /** The address of the comparison behind the selected phrase; none if the evidence came with it. */
+    #path() {
+      const [name, entry] = this.#chosen || [];
+      return name && !entry.evidence ? this.#reasons.href?.[name === "common" ? "common" : "distinct"] : null;
+    }
+
+    async #fetch(path) {
+      const made = {};
+      this.#fetched.set(path, made);
+      try {
+        made.comparison = await fetchComparison(this.endpoint, path, () => this.isConnected);
+      } catch (error) {
+        made.error = error;
+      }
+      if (!this.isConnected) this.#fetched.delete(path); // perhaps not complete
+      if (this.#path() !== path || this.#fetched.get(path) !== made) return;
+      this.#complete();
+      if (!made.error) this.#emit("why-evidence");
+    }
+
+    /** Show the selected phrase with what is known of it by now. */
+    #complete() {
+      const comparison = this.#fetched.get(this.#path())?.comparison;
+      if (comparison) {
+        const [name, entry] = this.#chosen;
+        const all = [name, ...LISTS].flatMap((list) => comparison[list] || []);
+        const found = all.find((one) => one.phrase === entry.phrase || one.also?.includes(entry.phrase));
+        this.#chosen = [name, { evidence: [], ...found, ...entry }];
+        this.#comparison = comparison;
       }
       this.#render();
       const entry = this.#chosen?.[1];
       highlight(this.#texts(), entry ? pattern(entry) : null);
-      this.#live.textContent = entry ? `${entry.display}: ${(entry.evidence || []).length} passages` : "";
-      const detail = { phrase: entry?.phrase ?? null, list: this.#chosen?.[0] ?? null, entry: entry ?? null, comparison: this.#comparison };
-      this.dispatchEvent(new CustomEvent("why-select", { bubbles: true, composed: true, detail }));
+      const { error } = this.#fetched.get(this.#path()) || {};
+      const said = entry?.evidence ? `${entry.evidence.length} passages` : error ? error.message : WORDS.loading;
+      this.#live.textContent = entry ? `${entry.display}: ${said}` : "";
+    }
+
+    #emit(type) {
+      const [list, entry] = this.#chosen || [null, null];
+      const detail = { phrase: entry?.phrase ?? null, list, entry, comparison: this.#comparison };
+      this.dispatchEvent(new CustomEvent(type, { bubbles: true, composed: true, detail }));
     }
 
     #texts() {
@@ -535,6 +646,9 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const kind = this.#kind(name, entry);
       const box = make("div", { class: `evidence ${kind}`, part: "evidence" });
       box.append(make("p", { class: "kind", part: "kind", dir: "auto" }, make("strong", {}, entry.display), ` · ${KINDS[kind][1]}`));
+      const path = this.#path();
+      if (path) box.append(this.#pending(path));
+      else if (!entry.evidence?.length && !entry.via?.length) box.append(make("p", { class: "said" }, WORDS.unsupported));
       const found = pattern(entry);
       const sides = { a: "here", b: this.against === "query" ? "query" : "there" };
       for (const place of apart(entry.evidence || [])) {
@@ -553,15 +667,36 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       return box;
     }
 
-    #close() {
-      const key = `${this.#chosen[0]} ${this.#chosen[1].phrase}`;
-      this.select(null);
-      this.#root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+    /** What is shown until the evidence is there. */
+    #pending(path) {
+      const { error } = this.#fetched.get(path);
+      if (!error) return make("p", { class: "said loading", part: "loading" }, make("span", { class: "ghost", "aria-hidden": "true" }), WORDS.loading);
+      const gone = error.status === 404 || error.status === 410; // of the page or the hit: ask for the reasons anew
+      const again = () => {
+        if (gone) return this.refresh();
+        this.#fetch(path);
+        this.#complete();
+        return this.#focus();
+      };
+      return make("p", { class: "said", part: "error", role: "alert" }, `${error.message} `, this.#retry(again));
     }
 
+    /** Focus the chip of the selected phrase. */
+    #focus() {
+      this.#root.querySelector(`[data-key="${CSS.escape(this.#chosen.map((one) => one.phrase ?? one).join(" "))}"]`)?.focus();
+    }
+
+    #close() {
+      this.#focus();
+      this.select(null);
+    }
+
+    /** The sentence of an empty element, and the list it belongs to. */
     #whyEmpty() {
-      if (!this.#comparison && this.against === "above") return WORDS.first;
-      return this.#comparison?.no_evidence?.detail || WORDS.nothing;
+      const said = this.#reasons?.no_evidence?.detail;
+      if (said) return [said, null];
+      const name = this.#lists().find(([one]) => one !== "matched")?.[0];
+      return [this.against === "above" && !this.#reasons?.href?.common ? WORDS.first : this.#nothing(name), name];
     }
 
     #said(state, text, list, ...more) {
@@ -569,16 +704,26 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       return make("slot", { name: state }, make("div", { class: "list" }, list ? this.#label(list) : null, said));
     }
 
-    #retry() {
-      return make("button", { class: "plain", part: "retry", type: "button", onclick: () => this.refresh() }, WORDS.again);
+    #retry(again = () => this.refresh()) {
+      return make("button", { class: "plain", part: "retry", type: "button", onclick: again }, WORDS.again);
     }
 
     #link() {
+      const sides = { a: [`id:${this.hit}`], b: this.#otherSide() };
+      if (!sides.b.length) return "";
       const address = new URL(`${this.endpoint}/compare`, location.href);
       address.searchParams.set("index", this.index);
-      const side = (one) => (one.kind === "query" ? [`query:${this.query || one.title}`] : one.ids.map((id) => `id:${id}`));
-      for (const name of ["a", "b"]) for (const part of side(this.#comparison[name])) address.searchParams.append(name, part);
+      for (const name of ["a", "b"]) for (const part of sides[name]) address.searchParams.append(name, part);
       return make("a", { part: "link", href: address.href }, WORDS.compare);
+    }
+
+    /** What the hit is compared with, as the compare page writes it; empty if it is not known. */
+    #otherSide() {
+      if (this.against === "query") return this.query ? [`query:${this.query}`] : [];
+      const page = this._page || [];
+      const above = this.getAttribute("above") || page[page.indexOf(this.hit) - 1];
+      const ids = { document: [this.documentId], above: [above], page: page.filter((id) => id !== this.hit) }[this.against];
+      return ids.filter(Boolean).map((id) => `id:${id}`);
     }
   }
 
