@@ -46,7 +46,7 @@ def test_hits_of_the_source_are_shown_with_its_fields_and_facets(attached_page: 
     page.wait_until_settled()
     assert page.get_texts("#facets legend")[0] == "desk"
     assert page.count_elements(".result mark") > 0 and page.count_elements(".result time") == 10
-    assert "changed" not in page.get_visible_text() and "No reasons: it was added" in page.get_texts(".lacking")[0]
+    assert "changed" not in page.get_visible_text() and "No phrases: it was added" in page.get_texts(".lacking")[0]
     assert (
         page.count_elements("why-this-result[state=error]") == 0
         and page.count_elements("why-this-result[state=ready]") > 6

@@ -18,14 +18,14 @@ PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
 
 @pytest.fixture(scope="module")
 def implied(site: Site) -> tuple[str, dict[str, Any]]:
-    """A paper, and a phrase of it that other documents connect to the query "web graph"."""
+    """A paper, and a phrase of it that other documents connect to the first paper."""
     with Client(site.url) as client:
-        for paper in make_papers():
-            answer = client.compare("papers", paper.id, {"query": "web graph"})
+        for paper in make_papers()[1:]:
+            answer = client.compare("papers", paper.id, "paper-1")
             for entry in answer["common"]:
                 if entry["kind"] == "implied" and entry["via"]:
                     return paper.id, entry
-    raise AssertionError("no phrase is implied by a query")
+    raise AssertionError("no phrase is implied")
 
 
 def open_comparison(page: Page, path: str = PAIR) -> None:
@@ -57,7 +57,7 @@ def test_a_click_marks_the_phrase_in_both_texts_and_the_address_keeps_it(page: P
 
 def test_an_implied_phrase_names_the_documents_that_connect_it(page: Page, implied: tuple[str, dict[str, Any]]) -> None:
     paper, entry = implied
-    open_comparison(page, f"/compare?index=papers&a={paper}&b=query:web+graph&show=implied")
+    open_comparison(page, f"/compare?index=papers&a={paper}&b=paper-1&show=implied")
     assert page.count_elements(".column.common .phrase.shared") == 0
     page.click(f".column.common .phrase.implied[data-phrase='{entry['phrase']}']")
     bridges = page.wait_for_texts(".bridges li")
@@ -236,6 +236,29 @@ def test_unknown_documents_methods_and_indexes_are_reported(page: Page) -> None:
 def test_the_words_of_a_query_are_listed_and_marked_by_their_offsets(page: Page) -> None:
     page.open("/compare?index=papers&a=id:paper-1&b=query:what+is+part+1+of+qwertyuiop")
     page.wait_for_texts("#texts .title")
-    words = page.get_texts("#words > span")
-    assert words[0] == "Query words" and {"part found", "1 found", "qwertyuiop not found"} <= set(words)
-    assert page.wait_for_texts("#texts .text.a .title mark.in-matched") == ["1"], "part is a phrase that both contain"
+    assert "1 found" in page.get_texts(".column.common .words li")
+    assert page.get_texts(".column.distinct_b .words li") == ["qwertyuiop not found"]
+    assert page.wait_for_texts("#texts .text.a .title mark.in-matched") == ["part", "1"]
+
+
+@pytest.mark.parametrize("sides", [("id:paper-1", "query:random walk zebra"), ("query:random walk zebra", "id:paper-1")])
+def test_a_query_has_missing_words_instead_of_phrases_of_its_own(page: Page, axe: str, sides: tuple[str, str]) -> None:
+    page.open(f"/compare?index=papers&a={quote(sides[0])}&b={quote(sides[1])}&graph=1")
+    page.wait_for_texts(".node.common")
+    names = ["Not in this document" if side.startswith("query") else "Only this document" for side in sides]
+    assert [name.rpartition(" ")[0] for name in page.get_texts("#board h2")] == [names[0], "Both", names[1]]
+    of_query = "distinct_b" if sides[1].startswith("query") else "distinct_a"
+    assert page.get_texts(f".column.{of_query} .words li") == ["zebra not found"]
+    assert page.count_elements(f".column.{of_query} .phrase, .node.{of_query}, mark.in-{of_query}") == 0
+    assert page.get_texts(".column.common .name")[0] == "random walk" and not page.get_texts(".column.common .words li")
+    assert page.run_axe(axe) == []
+
+
+def test_a_document_and_a_query_that_share_nothing_say_so(page: Page) -> None:
+    page.open("/compare?index=papers&a=id:paper-1&b=query:qwertyuiop")
+    said = "Nothing stands out that this document and the query share."
+    assert page.wait_for_texts(".column.common .none") == [said]
+    assert page.count_elements("#state .trouble") == 0
+    page.open("/compare?index=papers&a=id:paper-1&b=query:1")
+    assert page.wait_for_texts(".column.common .words li") == ["1 found"]
+    assert page.get_texts(".column.distinct_b .none") == ["No word of the query is missing."]

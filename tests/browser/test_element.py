@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tests.support.browser import Page, begin_test
@@ -38,6 +39,15 @@ def open_elements(chromium: webdriver.Chrome, other_site: Site, site: Site, elem
     return page
 
 
+def read_other_sides(page: Page) -> list[list[str] | None]:
+    """Return for each element what its link compares the hit with; None where there is no link."""
+    sides: list[list[str] | None] = page.run(
+        "const links = deep('why-this-result').map((one) => one.shadowRoot.querySelector('[part=link]'));"
+        "return links.map((link) => link && new URL(link.href).searchParams.getAll('b'))"
+    )
+    return sides
+
+
 def test_ten_hits_on_a_page_of_another_site_take_one_request(
     chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
@@ -55,20 +65,23 @@ def test_what_a_hit_is_compared_with_is_chosen_by_an_attribute(
 ) -> None:
     kinds = ['document="paper-5"', "page", "above"]
     page = open_elements(
-        chromium, other_site, site, "".join(make_element(site, hit, kind) for kind in kinds for hit in HITS[:3])
+        chromium, other_site, site, "".join(make_element(site, hit, f"link {k}") for k in kinds for hit in HITS[:3])
     )
     page.wait_until_settled()
     assert site.count_requests("POST", "/v1/explanations") == 3
-    sides = page.run("return deep('why-this-result').map((one) => one.comparison?.b.ids ?? null)")
-    assert sides[0] == ["paper-5"]
-    assert sides[3] == HITS[1:3]
-    assert sides[6] is None and sides[7] == [HITS[0]], "nothing is above the first"
+    sides = read_other_sides(page)
+    assert sides[0] == ["id:paper-5"]
+    assert sides[3] == [f"id:{hit}" for hit in HITS[1:3]]
+    assert sides[6] is None and sides[7] == [f"id:{HITS[0]}"], "nothing is above the first"
     assert page.get_attribute("why-this-result[above]", "state") == "empty"
 
 
 def test_the_hit_above_can_be_named(chromium: webdriver.Chrome, other_site: Site, site: Site) -> None:
-    page = open_elements(chromium, other_site, site, make_element(site, "paper-9", 'above="paper-2"'))
+    page = open_elements(chromium, other_site, site, make_element(site, "paper-9", 'link above="paper-2"'))
     page.wait_until_settled()
+    assert read_other_sides(page) == [["id:paper-2"]]
+    page.click("why-this-result >> .chip")
+    page.wait_for_texts("why-this-result >> blockquote")
     assert page.run("return deep('why-this-result')[0].comparison.b.ids") == ["paper-2"]
 
 
@@ -161,7 +174,7 @@ def test_a_hit_that_is_not_in_the_index_leaves_the_others_their_reasons(
     )
     page.wait_until_settled()
     assert page.run("return deep('why-this-result').map((one) => one.state)") == ["ready", "empty", "ready"]
-    assert "not indexed yet" in page.get_texts("why-this-result[hit=new-today] >> [part=empty]")[0]
+    assert "not in the index" in page.get_texts("why-this-result[hit=new-today] >> [part=empty]")[0]
     assert site.count_requests("POST", "/v1/explanations") == 1
 
 
@@ -183,10 +196,116 @@ def test_nothing_moves_with_reduced_motion(page: Page) -> None:
     assert page.wait_for_script("return getComputedStyle(deep('why-this-result >> .ghost')[0]).animationName") == "none"
 
 
-def test_the_words_of_the_query_come_first_also_where_no_phrase_is_shared(
+@pytest.mark.parametrize("lists", ["", 'lists="common distinct"'], ids=["all lists", "without a list of words"])
+def test_a_hit_that_was_found_by_words_alone_says_the_words(
+    chromium: webdriver.Chrome, other_site: Site, site: Site, lists: str
+) -> None:
+    page = open_elements(chromium, other_site, site, make_element(site, "paper-1", f'query="qwertyuiop 1" {lists}'))
+    page.wait_for_texts("why-this-result[state=ready] >> .label")
+    assert page.get_texts("why-this-result >> .label") == ["Query words", "Sets it apart"]
+    assert page.get_texts("why-this-result >> [part=words] li") == ["1 found", "qwertyuiop not found"]
+
+
+def test_a_hit_that_shares_nothing_with_the_query_says_so_in_a_sentence(
+    chromium: webdriver.Chrome, other_site: Site, site: Site, axe: str
+) -> None:
+    query = 'query="qwertyuiop asdfghjkl"'
+    elements = [make_element(site, "paper-1", query), make_element(site, "paper-1", f'{query} lists="matched common"')]
+    page = open_elements(chromium, other_site, site, "<h1>Hits</h1>" + "".join(elements))
+    page.wait_until_settled()
+    assert page.run("return deep('why-this-result').map((one) => one.state)") == ["ready", "empty"]
+    said = "Nothing stands out that it shares with the query."
+    assert page.get_texts("why-this-result[state=ready] >> [part~=list-common] li") == [said]
+    assert page.get_texts("why-this-result[state=empty] >> [part=empty]") == [said]
+    assert page.count_elements("why-this-result >> [role=alert]") == 0
+    assert page.count_elements("why-this-result >> [part=words]") == 0, "no list of words that are not there"
+    assert page.run_axe(axe) == []
+
+
+def show_reasons(page: Page, reasons: dict[str, Any], lists: str = "matched common") -> None:
+    """Add an element with these reasons to the page."""
+    page.open("/example?index=papers")
+    page.run(
+        "const e = document.createElement('why-this-result'); e.setAttribute('lists', arguments[1]);"
+        "e.reasons = arguments[0]; document.querySelector('main').append(e)",
+        reasons,
+        lists,
+    )
+
+
+def make_word(word: str, written: str) -> dict[str, Any]:
+    return {"word": word, "as": written, "field": "text", "start": 0, "end": len(written)}
+
+
+def make_reason(display: str, score: float, kind: str = "shared") -> dict[str, Any]:
+    return {"phrase": display.lower(), "display": display, "score": score, "kind": kind}
+
+
+def test_a_word_is_shown_as_part_of_its_phrase_or_alone_but_never_twice(page: Page, site: Site) -> None:
+    words = [make_word("times", "time"), make_word("zone", "Zones"), make_word("sun", "sun"), make_word("day", "day")]
+    common = [
+        make_reason("calendar", 0.9, "implied"),
+        make_reason("sun", 0.2),
+        make_reason("Day", 0.8),
+        make_reason("time zone", 0.3),
+    ]
+    show_reasons(page, {"matched": words, "lacks": ["moon"], "common": common, "distinct": []})
+    assert page.wait_for_texts("why-this-result >> [part=phrase]") == ["Day", "time zone", "calendar"]
+    assert page.get_texts("why-this-result >> [part=words] li") == ["sun found", "moon not found"]
+    assert page.get_texts("why-this-result >> .label") == ["Query words", "Shared with the query"]
+    show_reasons(page, {"matched": words[:2], "lacks": ["moon"], "common": common[3:], "distinct": []})
+    assert page.wait_for_texts("why-this-result >> .label") == ["Shared with the query", "Not found"]
+    assert site.count_requests("POST", "/v1/explanations") == 0
+
+
+def test_the_evidence_of_a_list_is_fetched_once_and_on_a_click(
     chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:
-    page = open_elements(chromium, other_site, site, make_element(site, "paper-1", 'query="qwertyuiop 1"'))
-    page.wait_for_texts("why-this-result[state=ready] >> .label")
-    assert page.get_texts("why-this-result >> .label")[0] == "Query words"
-    assert page.get_texts("why-this-result >> [part=words] li") == ["1 found", "qwertyuiop not found"]
+    elements = "".join(make_element(site, hit, 'query="random walk" limit="9"') for hit in HITS[:2])
+    page = open_elements(chromium, other_site, site, elements)
+    page.wait_until_settled()
+    page.run("window.heard = []; addEventListener('why-evidence', (event) => heard.push(event.detail))")
+    assert site.count_requests("GET", "/v1/comparisons/") == 0
+    chips = "why-this-result >> .chip.shared"
+    for presses in range(3):  # open, close, open
+        page.click(chips)
+        page.wait_for_script(
+            "return deep('why-this-result >> blockquote').length > 0 === arguments[0]", presses != 1
+        )
+    assert site.count_requests("GET", "/v1/comparisons/") == 1
+    detail = page.run("return window.heard[0]")
+    assert detail["list"] == "common" and detail["entry"]["evidence"] and detail["comparison"]["b"]["kind"] == "query"
+    page.click("why-this-result >> .chip.here")
+    page.wait_for_script("return window.heard.at(-1).list === 'distinct_a'")
+    assert page.run("return window.heard.at(-1).comparison.b.ids") == [HITS[1]], "apart from the other hits"
+    assert site.count_requests("GET", "/v1/comparisons/") == 2
+
+
+def test_the_progress_of_the_evidence_is_visible(page: Page, axe: str) -> None:
+    page.open(f"/example?index=papers&q={make_unseen_query('web graph')}")
+    page.wait_for_texts("why-this-result[state=ready]", 10)
+    COMPARISON_GATE.close()
+    page.click("why-this-result >> .chip")
+    assert page.wait_for_texts("why-this-result >> [part=loading]") == ["Loading the evidence …"]
+    assert any("Loading the evidence" in said for said in page.get_texts("why-this-result >> [aria-live=polite]"))
+    page.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    )
+    assert page.run_axe(axe) == []
+    COMPARISON_GATE.open()
+    page.wait_for_texts("why-this-result >> blockquote")
+    assert page.count_elements("why-this-result >> [part=loading]") == 0
+
+
+def test_evidence_that_cannot_be_fetched_is_an_error_that_can_be_retried(page: Page, site: Site, axe: str) -> None:
+    page.open("/example?index=papers&q=web+graph")
+    page.wait_for_texts("why-this-result[state=ready]", 10)
+    site.faults.append(InjectedFault("/v1/comparisons/", 500))
+    page.click("why-this-result >> .chip")
+    assert "as ordered" in page.wait_for_texts("why-this-result >> .evidence [role=alert]")[0]
+    assert page.run_axe(axe) == []
+    site.faults.clear()
+    page.click("why-this-result >> [part=retry]")
+    page.wait_for_texts("why-this-result >> blockquote")
+    assert page.run("return document.activeElement.shadowRoot.activeElement.classList.contains('chip')")
+    assert page.count_elements("why-this-result[state=ready]") == 10, "the reasons stay"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.browser import Page
 from tests.support.corpora.page_corpus import ODD_IDS, ODD_TITLES
-from tests.support.site import InjectedFault, Site
+from tests.support.site import COMPARISON_GATE, InjectedFault, Site, make_unseen_query
 
 HOSTILE = "<img src=x onerror=window.pwned=1>\"'`🦉 שלום"
 
@@ -107,7 +107,8 @@ def test_a_slow_search_says_that_it_is_searching(page: Page, site: Site) -> None
 
 def test_results_stay_when_only_the_reasons_fail(page: Page, site: Site) -> None:
     site.faults.append(InjectedFault("/v1/explanations", 500))
-    page.open("/?index=papers&q=web+graph")
+    COMPARISON_GATE.close()
+    page.open(f"/?index=papers&q={make_unseen_query('web graph')}")
     page.wait_for_texts(".result", 10)
     page.wait_for_texts("why-this-result[state=error]", 10)
     page.click("[data-tray]")

@@ -10,6 +10,7 @@
   const MOST_HITS = 50;
   const MOST_WORDS = 20;
   const LEAST_SCORE = 0.5; // of a phrase that only repeats a word of the query
+  const UNKNOWN = { unknown: true }; // the reasons of a hit that was deleted, or is not in the index yet
   const LISTS = ["matched", "common", "distinct_a", "distinct_b"];
   const KINDS = {
     shared: ["=", "in both"],
@@ -264,9 +265,10 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
           [reply, pause] = await call(address, post); // the job was cancelled or has expired
         }
       }
-      for (const one of open) one._take({ no_evidence: { detail: WORDS.unknown } }, 1); // it was deleted, or is not there yet
+      for (const one of open) one._take(UNKNOWN, 1);
     } catch (error) {
-      for (const one of open) one._fail(error);
+      const unknown = error.code === "unknown-document" && !question.document; // none of the hits is in the index
+      for (const one of open) unknown ? one._take(UNKNOWN, 1) : one._fail(error);
     }
   }
 
@@ -693,7 +695,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
 
     /** The sentence of an empty element, and the list it belongs to. */
     #whyEmpty() {
-      const said = this.#reasons?.no_evidence?.detail;
+      const said = this.#reasons?.unknown ? WORDS.unknown : this.#reasons?.no_evidence?.detail;
       if (said) return [said, null];
       const name = this.#lists().find(([one]) => one !== "matched")?.[0];
       return [this.against === "above" && !this.#reasons?.href?.common ? WORDS.first : this.#nothing(name), name];
