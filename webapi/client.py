@@ -115,9 +115,17 @@ class Client:
         against: str | None = None,
         max_seconds: float = 60.0,
     ) -> Json:
-        """Return the finished explanation of a results page; raise TimeoutError after ``max_seconds``, or ApiError."""
+        """Return the finished explanation of a results page; raise TimeoutError after ``max_seconds``, or ApiError.
+
+        Its entries have words and phrases without evidence; ``get_comparison`` fetches the comparison behind a list.
+        """
         values = {"index": index, "hits": list(hits), "query": query, "document": document, "against": against}
         return self._post_and_wait("/v1/explanations", {k: v for k, v in values.items() if v is not None}, max_seconds)
+
+    def get_comparison(self, address: str, *, max_seconds: float = 60.0) -> Json:
+        """Return the comparison at an address, such as ``href["common"]`` of a hit, once it is computed; raise
+        TimeoutError after ``max_seconds``, or ApiError."""
+        return self._poll_until_done(self.request("GET", address, headers={"Prefer": "wait=10"}), max_seconds)
 
     def search(self, index: str, body: Mapping[str, object]) -> Json:
         """Return the response to a search body."""

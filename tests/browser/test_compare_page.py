@@ -241,7 +241,9 @@ def test_the_words_of_a_query_are_listed_and_marked_by_their_offsets(page: Page)
     assert page.wait_for_texts("#texts .text.a .title mark.in-matched") == ["part", "1"]
 
 
-@pytest.mark.parametrize("sides", [("id:paper-1", "query:random walk zebra"), ("query:random walk zebra", "id:paper-1")])
+@pytest.mark.parametrize(
+    "sides", [("id:paper-1", "query:random walk zebra"), ("query:random walk zebra", "id:paper-1")]
+)
 def test_a_query_has_missing_words_instead_of_phrases_of_its_own(page: Page, axe: str, sides: tuple[str, str]) -> None:
     page.open(f"/compare?index=papers&a={quote(sides[0])}&b={quote(sides[1])}&graph=1")
     page.wait_for_texts(".node.common")

@@ -269,9 +269,7 @@ def test_the_evidence_of_a_list_is_fetched_once_and_on_a_click(
     chips = "why-this-result >> .chip.shared"
     for presses in range(3):  # open, close, open
         page.click(chips)
-        page.wait_for_script(
-            "return deep('why-this-result >> blockquote').length > 0 === arguments[0]", presses != 1
-        )
+        page.wait_for_script("return deep('why-this-result >> blockquote').length > 0 === arguments[0]", presses != 1)
     assert site.count_requests("GET", "/v1/comparisons/") == 1
     detail = page.run("return window.heard[0]")
     assert detail["list"] == "common" and detail["entry"]["evidence"] and detail["comparison"]["b"]["kind"] == "query"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from flask import Flask
 
 from indexer.documents import Document
 from indexer.engines import open_engine
@@ -17,6 +18,7 @@ from tests.support.attached_sources import AttachedSource, attach_source
 from tests.support.browser import Page, open_fresh_page
 from tests.support.corpora.page_corpus import make_papers
 from tests.support.site import Site, serve_site
+from webapi.context import EXTENSION
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -44,34 +46,47 @@ class ServedIndex:
 
 
 @pytest.fixture(scope="module")
-def embedded_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedIndex]:
+def embedded_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("notes")
     with open_engine(str(folder)) as engine:
         build_index(make_documents(), engine, INDEX, processes=1)
-
-    def delete(id: str) -> None:
-        with open_engine(str(folder)) as engine:
-            delete_documents(engine, INDEX, [id])
-
-    for site in serve_site(folder):
-        yield ServedIndex(site, delete, is_attached=False)
+    yield from serve_site(folder)
 
 
 @pytest.fixture(scope="module")
-def attached_index(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedIndex]:
+def embedded_index(embedded_site: Site) -> ServedIndex:
+    assert isinstance(embedded_site.app, Flask)
+    service = embedded_site.app.extensions[EXTENSION].gateway.container
+
+    def delete(id: str) -> None:
+        delete_documents(service.engine, INDEX, [id], listener=service.versions)
+
+    return ServedIndex(embedded_site, delete, is_attached=False)
+
+
+@pytest.fixture(scope="module")
+def source(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AttachedSource]:
     documents = {one.id: {"headline": one.title, "body": one.text} for one in make_documents()}
     source = AttachedSource(elasticsearch_url, documents, text_options={"analyzer": "standard"})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("attached"))
         patch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
         attach_source(source)
+    yield source
+    source.close()
 
+
+@pytest.fixture(scope="module")
+def attached_site(source: AttachedSource) -> Iterator[Site]:
+    yield from serve_site(source.url, index_prefix=source.prefix)
+
+
+@pytest.fixture(scope="module")
+def attached_index(attached_site: Site, source: AttachedSource) -> ServedIndex:
     def delete(id: str) -> None:
         source.client.delete(index=source.index, id=id, refresh=True)
 
-    for site in serve_site(source.url, index_prefix=source.prefix):
-        yield ServedIndex(site, delete, is_attached=True)
-    source.close()
+    return ServedIndex(attached_site, delete, is_attached=True)
 
 
 @pytest.fixture(params=["embedded_index", "attached_index"])
@@ -112,7 +127,9 @@ def test_an_acronym_in_lower_case_and_a_rare_name_are_the_reason(
     reasons = f".result[data-id={hit}] why-this-result >> "
     told = page.get_texts(reasons + "[part~=word-found]") + page.get_texts(reasons + ".chip.shared [part=phrase]")
     assert any(word in one.lower() for one in told)
-    assert page.get_texts(f".result[data-id={hit}] h2 mark") and page.count_elements(reasons + "[part~=word-lacking]") == 0
+    assert (
+        page.get_texts(f".result[data-id={hit}] h2 mark") and page.count_elements(reasons + "[part~=word-lacking]") == 0
+    )
     assert page.run_axe(axe) == [] and page.get_errors() == []
 
 
@@ -142,7 +159,8 @@ def test_a_hit_that_was_deleted_says_so(notes_page: Page, served: ServedIndex, a
     if served.is_attached:  # the index still has it
         page.wait_for_texts(f".result[data-id={hit}] why-this-result >> blockquote")
     else:
-        page.wait_for_texts(f".result[data-id={hit}] why-this-result >> .evidence [role=alert]")
+        alerts = page.wait_for_texts(f".result[data-id={hit}] why-this-result >> .evidence [role=alert]")
+        assert alerts == ["A document of this comparison is no longer in the index. Try again"]
         assert page.run_axe(axe) == []
         page.click(f".result[data-id={hit}] why-this-result >> [part=retry]")
         page.wait_for_texts(f".result[data-id={hit}] why-this-result[state=empty]")

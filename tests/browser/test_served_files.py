@@ -94,7 +94,9 @@ def test_the_element_docs_name_every_attribute_event_and_part() -> None:
     attributes = re.search(r'observedAttributes = "([^"]+)"', source)
     assert attributes is not None
     names = set(attributes.group(1).split()) | set(re.findall(r'(?:get|has)Attribute\("([\w-]+)"\)', source))
-    names |= set(re.findall(r"var\((--why-[\w-]+)", source)) | set(re.findall(r'(?:CustomEvent|#emit)\("([\w-]+)"', source))
+    names |= set(re.findall(r"var\((--why-[\w-]+)", source)) | set(
+        re.findall(r'(?:CustomEvent|#emit)\("([\w-]+)"', source)
+    )
     names |= set(re.findall(r'slot", \{ name: "(\w+)"', source)) | set(re.findall(r'\bpart: "(\w+)"', source))
     assert len(names) > 40
     missing = sorted(name for name in names - {"announced"} if f"`{name}`" not in page and f'`{name}="' not in page)

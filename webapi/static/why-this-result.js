@@ -27,6 +27,7 @@
     unshared: "Nothing stands out that it shares with the query.",
     unsupported: "There is no passage to show.",
     unknown: "It is not in the index.",
+    gone: "A document of this comparison is no longer in the index.",
     again: "Try again",
     compare: "Compare side by side",
     close: "Close",
@@ -616,18 +617,18 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
 
     /** Show the selected phrase with what is known of it by now. */
     #complete() {
-      const comparison = this.#fetched.get(this.#path())?.comparison;
+      const path = this.#path();
+      const { comparison = null, error } = this.#fetched.get(path) || {};
+      if (path) this.#comparison = comparison;
       if (comparison) {
         const [name, entry] = this.#chosen;
         const all = [name, ...LISTS].flatMap((list) => comparison[list] || []);
         const found = all.find((one) => one.phrase === entry.phrase || one.also?.includes(entry.phrase));
         this.#chosen = [name, { evidence: [], ...found, ...entry }];
-        this.#comparison = comparison;
       }
       this.#render();
       const entry = this.#chosen?.[1];
       highlight(this.#texts(), entry ? pattern(entry) : null);
-      const { error } = this.#fetched.get(this.#path()) || {};
       const said = entry?.evidence ? `${entry.evidence.length} passages` : error ? error.message : WORDS.loading;
       this.#live.textContent = entry ? `${entry.display}: ${said}` : "";
     }
@@ -680,7 +681,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         this.#complete();
         return this.#focus();
       };
-      return make("p", { class: "said", part: "error", role: "alert" }, `${error.message} `, this.#retry(again));
+      return make("p", { class: "said", part: "error", role: "alert" }, `${error.code === "unknown-document" ? WORDS.gone : error.message} `, this.#retry(again));
     }
 
     /** Focus the chip of the selected phrase. */
