@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.support.browser import Page, begin_test
 from tests.support.site import COMPARISON_GATE, InjectedFault, OtherSiteApp, Site, make_unseen_query
+from webapi.client import Client
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -277,6 +278,23 @@ def test_the_evidence_of_a_list_is_fetched_once_and_on_a_click(
     page.wait_for_script("return window.heard.at(-1).list === 'distinct_a'")
     assert page.run("return window.heard.at(-1).comparison.b.ids") == [HITS[1]], "apart from the other hits"
     assert site.count_requests("GET", "/v1/comparisons/") == 2
+
+
+def test_a_click_on_an_implied_phrase_names_the_documents_that_connect_it(
+    chromium: webdriver.Chrome, other_site: Site, site: Site
+) -> None:
+    with Client(site.url) as client:
+        explained = client.explain("papers", [f"paper-{n}" for n in range(2, 41)], document="paper-1")["explanations"]
+        hit, phrase = next(
+            (entry["hit"], reason["phrase"])
+            for entry in explained
+            for reason in entry["common"]
+            if reason["kind"] == "implied"
+        )
+    page = open_elements(chromium, other_site, site, make_element(site, hit, 'document="paper-1" limit="0"'))
+    page.wait_until_settled()
+    page.click(f"why-this-result >> .chip.implied[data-key='common {phrase}']")
+    assert "%" in page.wait_for_texts("why-this-result >> [part=bridge]")[0]
 
 
 def test_the_progress_of_the_evidence_is_visible(page: Page, axe: str) -> None:
