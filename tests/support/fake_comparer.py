@@ -24,7 +24,6 @@ from indexer.engines.base import Engine
 from worker.answer.brief_reasons import HitReasons
 from worker.answer.comparison import Entry
 from worker.comparer import ExplainedPage
-from worker.explain.query_match import QueryMatch
 from worker.explain.spec import ComparisonSpec
 
 VALKEY_URL_VARIABLE = "PHRASECOM_TEST_VALKEY"
@@ -94,7 +93,7 @@ class FakeComparer:
 
     def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> ExplainedPage:
         answers = list(self.explain(specs))
-        reasons = [HitReasons((), (), match=QueryMatch()) for _ in answers]
+        reasons = [HitReasons((), ()) for _ in answers]
         return ExplainedPage(answers[0].epoch, reasons, frozenset())
 
     def compare(self, spec: ComparisonSpec, progress: Callable[[float, str], None] | None = None) -> FakeComparison:

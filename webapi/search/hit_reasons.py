@@ -24,6 +24,7 @@ from worker.jobs.payloads import PageRequest
 from worker.json_bytes import loads
 from worker.phrasing.display_form import DisplayForms
 from worker.service.gateway import JobGateway, JobView
+from worker.service.job_handlers import make_hrefs
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +62,13 @@ def explain_hits(
     if len(page.reasons) < len(hits):
         model = gateway.catalog.open_reader(index).model
         provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
-    return [
-        _build_why(page.reasons[hit.id]) if hit.id in page.reasons else page.describe_state() | provisional[n]
+    whys = [
+        _build_why(page.reasons[hit.id])
+        if hit.id in page.reasons
+        else page.describe_state() | provisional[n] | {"href": page.make_hrefs(n)}
         for n, hit in enumerate(hits)
     ]
+    return whys if words.text else [_leave_out_common(why) for why in whys]
 
 
 def add_missing_matches(
@@ -84,7 +88,9 @@ def add_missing_matches(
 class _Page:
     """The job of a page as it is now."""
 
-    has_job: bool = False
+    request: PageRequest | None = None
+    job_id: str | None = None
+    """None where nothing was submitted."""
     reasons: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Finished reasons by hit."""
     problem: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +100,13 @@ class _Page:
         """Return the state of a hit that has no reasons yet."""
         if self.problem:
             return {"state": "unavailable", **self.problem, "provisional": True}
-        return {"state": "pending", "provisional": True} if self.has_job else {"state": "done"}
+        return {"state": "pending", "provisional": True} if self.job_id is not None else {"state": "done"}
+
+    def make_hrefs(self, hit_position: int) -> dict[str, str]:
+        """Return the addresses of the comparisons behind a hit of a page that is not done."""
+        if self.problem or self.request is None or self.job_id is None:
+            return {}
+        return make_hrefs(self.request, self.job_id, hit_position)
 
 
 def _get_page(
@@ -108,7 +120,7 @@ def _get_page(
     try:
         submission = gateway.submit_page(request, caller)
         view = gateway.wait(submission, caller, wait_seconds)
-        return _Page(True, _get_reasons(gateway, view, caller), _find_end_problem(view))
+        return _Page(request, view.job.id, _get_reasons(gateway, view, caller), _find_end_problem(view))
     except UnknownDocument:
         return _Page()  # a hit was deleted or hidden from the caller since the search
     except (Unavailable, UnknownJob) as error:  # unknown: it names a document that was hidden from the caller since
@@ -143,6 +155,11 @@ def _build_why(reasons: Mapping[str, Any]) -> dict[str, Any]:
     return why | {name: reasons[name] for name in ("matched", "lacks") if name in reasons}
 
 
+def _leave_out_common(why: dict[str, Any]) -> dict[str, Any]:
+    """Return the ``why`` of a hit that was found without words: it has nothing to share them with."""
+    return why | {"common": [], "href": {name: href for name, href in why["href"].items() if name == "distinct"}}
+
+
 def _build_provisional_lists(
     documents: Sequence[AnalysedDocument], query_lemmas: Sequence[str], model: PhraseModel, caller: Caller
 ) -> list[dict[str, Any]]:
@@ -159,7 +176,6 @@ def _build_provisional_lists(
             {
                 "common": _build_provisional_entries(common, "shared", forms),
                 "distinct": _build_provisional_entries(distinct, "distinct", forms),
-                "href": {},
             }
         )
     return lists

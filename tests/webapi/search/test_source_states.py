@@ -79,7 +79,7 @@ def test_a_page_tells_which_documents_the_source_has_otherwise(source: AttachedS
         assert [entry["hit"] for entry in page["explanations"]] == ["s1", "s2", "s3", "s4", "s5"]
         followed = who("root").get(f"/v1/explanations/{page['id']}").json
         assert collect_states(followed) == {"s1": "changed", "s4": "deleted"}
-        part = who("root").get(f"/v1/comparisons/{page['explanations'][3]['comparison']['id']}").json
+        part = who("root").get(page["explanations"][3]["href"]["common"]).json
         assert collect_states(part) == {"s4": "deleted"}
         against = explain(who("root"), ["s5"], against="document", document="s1")
         assert collect_states(against) == {"s1": "changed"}
@@ -145,7 +145,7 @@ def test_an_answer_comes_without_the_source_and_says_so(source: AttachedSource, 
         explain(who("root"), ["s1"])
         source.client.indices.delete(index=source.index)
         for page in (explain(who("root"), ["s1"]), explain(who("staff"), ["s1"])):
-            assert page["explanations"][0]["comparison"]["common"]
+            assert page["explanations"][0]["state"] == "done"
             assert collect_states(page) == {"s1": "unknown"} and "source" in page["sources"]["s1"]["detail"]
         source.client.indices.create(index=source.index, mappings=MAPPINGS)
 
