@@ -16,7 +16,7 @@ from worker import json_bytes
 from worker.benchmark.corpus import BenchCorpus
 from worker.benchmark.rows import MeasuredFigures
 from worker.benchmark.timing import Step, Timings, time_interleaved
-from worker.benchmark.workload import DocumentPair, QueryPage, draw_workload
+from worker.benchmark.workload import DocumentPair, draw_workload
 from worker.comparer import Comparer
 from worker.explain.spec import ComparisonSpec
 
@@ -61,20 +61,20 @@ class BenchEnvironment:
         return self._workload[0]
 
     @property
-    def pages(self) -> list[QueryPage]:
-        """Queries with their hits; raises Unmeasured if no two documents are alike."""
+    def queries(self) -> list[str]:
+        """Queries, all different; raises Unmeasured if no two documents are alike."""
         return self._workload[1]
 
     @cached_property
-    def _workload(self) -> tuple[list[DocumentPair], list[QueryPage]]:
-        """Pairs and pages drawn from the small corpus, so that indexes of every size have them."""
+    def _workload(self) -> tuple[list[DocumentPair], list[str]]:
+        """Pairs and queries drawn from the small corpus, so that indexes of every size have them."""
         small = self.corpus.small_count
         ids = [document.id for document in self.corpus.read(small)]
         reader = self.engines[EMBEDDED].open_reader(self.ensure_index(EMBEDDED, small))
-        pairs, pages = draw_workload(reader, ids, self.pair_count)
+        pairs, queries = draw_workload(reader, ids, self.pair_count)
         if not pairs:
             raise Unmeasured("no two documents of the corpus are similar")
-        return pairs, pages
+        return pairs, queries
 
     def time_steps(self, steps: Mapping[str, Step], case_count: int) -> dict[str, Timings]:
         """Time the steps alternately within the budget."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from indexer.documents import Document
 from indexer.engines.elasticsearch.engine import ElasticsearchEngine
-from worker import json_bytes
 from worker.benchmark.environment import EMBEDDED, BenchEnvironment, Unmeasured, build_ms_figures, compare_to_json
 from worker.benchmark.replay import RequestRecording, make_more_like_this_search, record_requests
 from worker.benchmark.rows import MeasuredFigures
@@ -91,21 +90,6 @@ def measure_growth(environment: BenchEnvironment, engine_kind: str) -> MeasuredF
     times = environment.time_steps(steps, len(environment.pairs))
     note = f"{small:,} -> {environment.corpus.document_count:,} documents"
     return build_ms_figures(times["ours"], times["small"], note)
-
-
-def measure_page_explanation(environment: BenchEnvironment, engine_kind: str) -> MeasuredFigures:
-    """Measure explaining ten hits of a query together against explaining one of them."""
-    comparer, index = environment.get_comparer(engine_kind), environment.ensure_index(engine_kind)
-    pages = [page.build_specs(comparer, index) for page in environment.pages]
-
-    def explain_page(case: int) -> list[bytes]:
-        return [json_bytes.dumps(comparison.to_dict()) for comparison in comparer.explain(pages[case])]
-
-    def explain_hit(case: int) -> bytes:
-        return compare_to_json(comparer, pages[case][case % len(pages[case])])
-
-    times = environment.time_steps({"ours": explain_page, "one": explain_hit}, len(pages))
-    return build_ms_figures(times["ours"], times["one"], f"{max(map(len, pages))} hits")
 
 
 def measure_set_comparison(environment: BenchEnvironment, engine_kind: str) -> MeasuredFigures:

@@ -43,7 +43,7 @@ def measure_cached_lookups(environment: BenchEnvironment, engine_kind: str | Non
     """Measure look-ups by id and by question against a constant of the same size, and look-ups by id a second."""
     pair = environment.pairs[0]
     request = {"index": environment.ensure_index(EMBEDDED), "a": {"id": pair.a}, "b": {"id": pair.b}}
-    with _run_service(environment.engines[EMBEDDED].address) as port:
+    with run_service(environment.engines[EMBEDDED].address) as port:
         id, size = _request_comparison_id_and_size(port, request)
         body = json.dumps(request)
         with _run_bare_app(size) as bare_port:
@@ -112,7 +112,7 @@ def _request_comparison_id_and_size(port: int, comparison: Mapping[str, object])
 
 
 @contextmanager
-def _run_service(engine: str) -> Iterator[int]:
+def run_service(engine: str) -> Iterator[int]:
     """Run the service on an engine and yield its port."""
     port = find_free_port()
     command = ["-m", "indexer", "serve", "--inline", "--engine", engine, "--port", str(port)]

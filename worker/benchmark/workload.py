@@ -1,4 +1,4 @@
-"""Workload of the benchmark: pairs, result pages and sets of documents as users of a search page compare them."""
+"""Workload of the benchmark: pairs and sets of documents and queries, as users of a search page choose them."""
 
 from __future__ import annotations
 
@@ -28,36 +28,26 @@ class DocumentPair:
         return comparer.make_spec(index, Side.from_id(self.a), Side.from_id(self.b))
 
 
-@dataclass(frozen=True)
-class QueryPage:
-    """A query and the ids of its first hits."""
-
-    query: str
-    hits: tuple[str, ...]
-
-    def build_specs(self, comparer: Comparer, index: str) -> list[ComparisonSpec]:
-        query = Side.from_text(f"query:{self.query}")
-        return [comparer.make_spec(index, query, Side.from_id(hit)) for hit in self.hits]
-
-
 def draw_workload(
     reader: Reader, ids: Sequence[str], count: int, seed: int = 1
-) -> tuple[list[DocumentPair], list[QueryPage]]:
-    """Draw ``count`` pairs and pages around documents of ``ids``; fewer if there are not enough."""
+) -> tuple[list[DocumentPair], list[str]]:
+    """Draw ``count`` pairs and queries around documents of ``ids``; fewer if there are not enough.
+
+    No query is drawn twice.
+    """
     pairs: list[DocumentPair] = []
-    pages: list[QueryPage] = []
+    queries: dict[str, None] = {}
     for id in random.Random(seed).sample(list(ids), len(ids)):
         (document,) = reader.fetch([id])
         if document is None or not document.salient:
             continue
-        hits = _search_similar_ids(reader, document)
-        others = [hit for hit in hits if hit != id]
+        others = [hit for hit in _search_similar_ids(reader, document) if hit != id]
         if others:
             pairs.append(DocumentPair(id, others[0]))
-            pages.append(QueryPage(_build_query(document), tuple(hits[:PAGE_HITS])))
+            queries[_build_query(document)] = None
         if len(pairs) == count:
             break
-    return pairs, pages
+    return pairs, list(queries)
 
 
 def make_two_sets(ids: Sequence[str], size: int) -> tuple[Side, Side]:

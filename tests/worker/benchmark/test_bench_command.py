@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,20 @@ def test_figures_measured_in_other_processes_are_in_the_rows(capsys: pytest.Capt
     results = run_bench(capsys, *select_rows("patterns", "mining", "mining-memory"))
     assert [row["name"] for row in results["rows"]] == ["patterns", "mining", "mining-memory"]
     assert all(row["ours"] > 0 for row in results["rows"])
+
+
+def test_a_results_page_is_measured_for_new_and_for_repeated_queries(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = run_bench(capsys, "--documents", "1500", *select_rows("page", "page-cached"))["rows"]
+    assert [(row["name"], row["engine"], row["goal"]) for row in rows] == [
+        ("page", "embedded", "<= 8"),
+        ("page-cached", "embedded", "<= 1.3"),
+        ("page", "elasticsearch", "<= 10"),
+        ("page-cached", "elasticsearch", "<= 1.5"),
+    ]
+    for row in rows[:2]:
+        assert row["ours"] > 0 and row["against"] > 0
+        assert row["repetitions"] > 0
+        assert re.fullmatch(rf"{row['repetitions']} of \d+ pages count", row["note"])
 
 
 def test_indexes_in_a_given_folder_are_kept_for_the_next_run(
