@@ -299,7 +299,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         measured = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
         ids = np.full(len(problem.phrases), -1, dtype=np.int64)
         ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
-        evidence = QueryTopic(query).measure_evidence(hit, ids)
+        evidence = QueryTopic(query, ids).measure_evidence(hit, ids)
         ranking = rank_for_query(
             problem, query_side, evidence.strength if evidence.is_measured else None, evidence.noise
         )

@@ -43,6 +43,15 @@ class Reservoir:
         return len(self.vectors)
 
 
+class PhraseVectors(NamedTuple):
+    """Directions of some phrases."""
+
+    directions: Vectors
+    """Shape (phrases, dimensions); zeros for a phrase without a word with a vector."""
+    spread: Vectors
+    """Standard deviation of random documents along each direction, (phrases,)."""
+
+
 class PhraseDirections:
     """Measures how far queries, documents and phrases point the same way."""
 
@@ -66,11 +75,13 @@ class PhraseDirections:
         """Whether evidence can be told from noise: not in a small index, nor in one of a former version."""
         return len(self._reservoir) >= MIN_RESERVOIR and len(self._space.scales) > 0
 
-    def compute_phrase_directions(self, phrase_ids: Ints) -> Vectors:
-        """Return the directions of phrases, shape (phrases, dimensions); zeros for one without a word with a vector."""
+    def compute_phrase_directions(self, phrase_ids: Ints) -> PhraseVectors:
+        """Return the directions of phrases and the spread of random documents along each."""
         word_ids = self._phrase_word_ids[csr_positions(self._phrase_starts.astype(np.int64, copy=False), phrase_ids)]
         lengths = self._phrase_starts[phrase_ids + 1] - self._phrase_starts[phrase_ids]
-        return self._sum_word_vectors(word_ids, np.repeat(np.arange(len(phrase_ids)), lengths), len(phrase_ids))
+        owners = np.repeat(np.arange(len(phrase_ids)), lengths)
+        directions = self._sum_word_vectors(word_ids, owners, len(phrase_ids))
+        return PhraseVectors(directions, self._compute_spread(directions))
 
     def compute_query_direction(self, word_ids: Ints, without: WeighedText | None = None) -> Vectors:
         """Return the direction of a query of these words, shape (dimensions,); zeros if none has a vector.
@@ -96,23 +107,23 @@ class PhraseDirections:
         weights = np.array([weight_by_row.get(row, 0.0) for row in rows.tolist()], dtype=np.float32)
         return np.asarray(self._sampled_share * np.outer(weights, document.raw_vector / self._space.scales))
 
-    def measure_query(self, directions: Vectors, query: Vectors) -> Scores:
-        """Return the z-score of a query along each direction, (P,); its words alone say nothing about the mean."""
-        return _divide_or_zero(directions @ query, self._compute_spread(directions))
+    def measure_evidence(self, phrases: PhraseVectors, query: Vectors, document: Vectors) -> Scores:
+        """Return the smaller of the z-scores of a query and of a document's vector along each phrase, (P,).
 
-    def measure_documents(self, directions: Vectors, vectors: Vectors) -> Scores:
-        """Return the z-scores of documents' vectors (D, dimensions) along directions, shape (P, D)."""
-        centred = directions @ vectors.T - (directions @ self._mean)[:, np.newaxis]
-        return _divide_or_zero(centred, self._compute_spread(directions)[:, np.newaxis])
+        The words of the query alone say nothing about the mean of random queries, which counts as 0.
+        """
+        about_query = phrases.directions @ query
+        about_document = phrases.directions @ document - phrases.directions @ self._mean
+        return _divide_or_zero(np.minimum(about_query, about_document), phrases.spread)
 
-    def measure_noise(self, query: Vectors, evidence: Scores) -> Scores:
-        """Return the share of random documents whose best salient phrase has as much evidence for the query, (P,)."""
+    def measure_random_documents(self, query: Vectors) -> Scores:
+        """Return the evidence for the query of the best salient phrase of each random document, ascending."""
         candidates = self._reservoir_candidates
         about_query = (candidates.scaled_directions @ query)[candidates.phrase_rows]
         evidence_by_candidate = np.minimum(about_query, candidates.about_document)
         best = np.full(len(self._reservoir), -np.inf)
         best[candidates.documents] = np.maximum.reduceat(evidence_by_candidate, candidates.starts)
-        return _share_at_least(best, evidence)
+        return np.sort(best)
 
     def measure_closeness_noise(self, vector: Vectors, cosine: float) -> float:
         """Return the share of random documents whose cosine with a vector is at least this."""
@@ -151,8 +162,8 @@ class PhraseDirections:
         """The salient phrases of the reservoir's documents, measured once."""
         reservoir = self._reservoir
         phrases, rows = np.unique(reservoir.phrase_ids, return_inverse=True)
-        directions = self.compute_phrase_directions(phrases.astype(np.int64))
-        scaled = _divide_or_zero(directions, self._compute_spread(directions)[:, np.newaxis]).astype(np.float32)
+        directions, spread = self.compute_phrase_directions(phrases.astype(np.int64))
+        scaled = _divide_or_zero(directions, spread[:, np.newaxis]).astype(np.float32)
         sizes = np.diff(reservoir.starts)
         owners = np.repeat(np.arange(len(reservoir)), sizes)
         about_document = np.einsum("ij,ij->i", scaled[rows], (reservoir.vectors - self._mean)[owners])
@@ -182,7 +193,6 @@ def _divide_or_zero(values: NDArray[np.floating], divisors: NDArray[np.floating]
     return np.asarray(np.divide(values, divisors, out=np.zeros(np.shape(values)), where=divisors > 1e-6))
 
 
-def _share_at_least(null: Scores, values: Scores) -> Scores:
-    """Return the share of ``null`` that is at least as large as each of the values."""
-    ordered = np.sort(null)
-    return np.asarray(1.0 - np.searchsorted(ordered, values, side="left") / len(ordered))
+def compute_share_at_least(ascending: Scores, values: Scores) -> Scores:
+    """Return the share of some numbers, in ascending order, that are at least as large as each of the values."""
+    return np.asarray(1.0 - np.searchsorted(ascending, values, side="left") / len(ascending))

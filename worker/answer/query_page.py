@@ -31,7 +31,7 @@ def explain_query_page(
     specs: Sequence[ComparisonSpec], pairs: Sequence[SidePair], matches: Sequence[QueryMatch | None]
 ) -> list[HitReasons]:
     """Return the reasons of each hit; side a of each pair is a hit, side b the query of the page."""
-    topic = QueryTopic(pairs[0].b)
+    topic = QueryTopic(pairs[0].b, np.concatenate([pair.candidates.phrase_ids for pair in pairs]))
     near_duplicates = NearDuplicates(pairs[0].a.reader.model)
     names: dict[ResolvedSide, ProperNames] = {}
     phrases_by_hit = [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.model.phrase_directions import Scores, Vectors
+from indexer.model.phrase_directions import PhraseVectors, Scores, Vectors, compute_share_at_least
 from indexer.model.topic_space import WeighedText
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
@@ -26,31 +26,44 @@ class TopicEvidence(NamedTuple):
 
 
 class QueryTopic:
-    """A query in the topic space of an index."""
+    """A query in the topic space of an index, and the phrases to measure: those of all hits of a page at once."""
 
-    def __init__(self, query: ResolvedSide) -> None:
+    def __init__(self, query: ResolvedSide, phrase_ids: NDArray[np.int64]) -> None:
+        """``phrase_ids``: of the phrases to measure in the model; -1 for a phrase that it does not have."""
         self._model = query.reader.model
         left_out = query.unreadable_words | ENGLISH_STOPWORDS
         words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in left_out)
         ids = map(self._model.word_ids.get, words)
         self._word_ids = np.array([id for id in ids if id is not None], dtype=np.int64)
+        self._phrase_ids = np.unique(phrase_ids[phrase_ids >= 0])
 
     @cached_property
     def _direction(self) -> Vectors:
         return self._model.directions.compute_query_direction(self._word_ids)
 
+    @cached_property
+    def _phrases(self) -> PhraseVectors:
+        return self._model.directions.compute_phrase_directions(self._phrase_ids)
+
+    @cached_property
+    def _random_evidence(self) -> Scores:
+        return self._model.directions.measure_random_documents(self._direction)
+
     def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> TopicEvidence:
-        """Measure phrases of the model by id; -1 for a phrase that it does not have."""
+        """Measure some of the phrases by id; -1 for a phrase that the model does not have."""
         directions, known = self._model.directions, np.flatnonzero(phrase_ids >= 0)
         strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
         if not directions.is_available or not len(known) or not self._direction.any():
             return TopicEvidence(strength, noise, is_measured=False)
         text = weigh_single_text(hit)
-        query = self._direction if text is None else directions.compute_query_direction(self._word_ids, without=text)
-        phrases = directions.compute_phrase_directions(phrase_ids[known])
-        about_hit = directions.measure_documents(phrases, compute_side_vector(hit)[np.newaxis])[:, 0]
-        strength[known] = np.minimum(directions.measure_query(phrases, query), about_hit)
-        noise[known] = directions.measure_noise(self._direction, strength[known])
+        if text is None:
+            query, document = self._direction, _compute_mean_vector(hit)
+        else:
+            query, document = directions.compute_query_direction(self._word_ids, without=text), text.vector
+        rows = np.searchsorted(self._phrase_ids, phrase_ids[known])
+        phrases = PhraseVectors(self._phrases.directions[rows], self._phrases.spread[rows])
+        strength[known] = directions.measure_evidence(phrases, query, document)
+        noise[known] = compute_share_at_least(self._random_evidence, strength[known])
         return TopicEvidence(strength, noise)
 
 
@@ -65,8 +78,10 @@ def weigh_single_text(side: ResolvedSide) -> WeighedText | None:
 def compute_side_vector(side: ResolvedSide) -> Vectors:
     """Return the vector of a text, or the mean vector of a set, of length 1; zeros without a known word."""
     text = weigh_single_text(side)
-    if text is not None:
-        return text.vector
+    return _compute_mean_vector(side) if text is None else text.vector
+
+
+def _compute_mean_vector(side: ResolvedSide) -> Vectors:
     model, lengths = side.reader.model, side.encoded_text.lengths
     word_ids = np.minimum(side.encoded_text.word_ids, len(model.words))
     mean = model.topic_space.embed_texts(word_ids, np.repeat(np.arange(len(lengths)), lengths), lengths).mean(axis=0)

@@ -9,6 +9,7 @@ import pytest
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
+from indexer.text.stopwords import ENGLISH_STOPWORDS
 from tests.support.corpora.bench_corpus import DOCUMENT_COUNT, INDEX
 from tests.support.engines import open_elasticsearch
 from tests.support.index_copies import copy_index
@@ -44,3 +45,13 @@ def pairs(generated_embedded_engine: Engine) -> list[DocumentPair]:
     """Ten pairs of documents of the generated corpus."""
     ids = [document.id for document in generate_documents(DOCUMENT_COUNT)]
     return draw_workload(generated_embedded_engine.open_reader(INDEX), ids, 10)[0]
+
+
+@pytest.fixture(scope="session")
+def page_query(generated_embedded_engine: Engine) -> str:
+    """A query of many hits: the most frequent word of the generated corpus that has a vector and is no stopword."""
+    model = generated_embedded_engine.open_reader(INDEX).model
+    words = [word for word, row in zip(model.words, model.topic_space.vector_rows, strict=False) if row >= 0]
+    return max(
+        words, key=lambda word: (word not in ENGLISH_STOPWORDS) * model.word_document_frequency[model.word_ids[word]]
+    )

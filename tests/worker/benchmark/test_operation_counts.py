@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -9,6 +10,9 @@ from elastic_transport import Urllib3HttpNode
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.engines.base import Engine
+from indexer.engines.search_types import Selection
+from indexer.model.phrase_directions import PhraseDirections
+from indexer.model.topic_space import TopicSpace
 from tests.support.corpora.bench_corpus import INDEX
 from worker.access import Caller
 from worker.benchmark.environment import compare_to_json
@@ -16,7 +20,7 @@ from worker.benchmark.workload import DocumentPair, make_two_sets
 from worker.comparer import Comparer
 from worker.explain.neighbourhood import PRESELECTION_FACTOR
 from worker.explain.side import Side
-from worker.explain.spec import DEFAULT_NEIGHBOURS
+from worker.explain.spec import DEFAULT_NEIGHBOURS, ComparisonSpec
 from worker.explain.text.partial_match import SideText
 from worker.jobs.config import WorkConfig
 from worker.jobs.payloads import ComparisonRequest
@@ -68,6 +72,41 @@ def test_a_page_costs_two_requests_however_many_hits_it_has(
     answers = list(comparer.explain([pair.build_spec(comparer, INDEX) for pair in pairs]))
     assert len(answers) == len(pairs)
     assert generated_engine.request_count - before == 2
+
+
+def make_page_specs(comparer: Comparer, query: str) -> list[ComparisonSpec]:
+    """Return the specs of ten hits of a query."""
+    reader = comparer.engine.open_reader(INDEX)
+    hits = reader.search(Selection(words=tuple(query.split())), size=10).hits
+    assert len(hits) == 10
+    return [comparer.make_spec(INDEX, Side.from_id(hit.id), Side.from_text(f"query:{query}")) for hit in hits]
+
+
+def test_a_page_of_a_query_costs_one_request_and_measures_its_phrases_and_random_documents_once(
+    generated_engine: Engine, page_query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparer = Comparer(generated_engine)
+    specs = make_page_specs(comparer, page_query)
+    comparer.explain_query_page(specs)  # opens the index
+    calls: Counter[str] = Counter()
+
+    def count_calls(owner: type, name: str) -> None:
+        original = getattr(owner, name)
+
+        def call(*positional: Any, **named: Any) -> Any:
+            calls[name] += 1
+            return original(*positional, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    count_calls(PhraseDirections, "compute_phrase_directions")
+    count_calls(PhraseDirections, "measure_random_documents")
+    count_calls(TopicSpace, "weigh_text")
+    before = generated_engine.request_count
+    page = comparer.explain_query_page(specs)
+    assert generated_engine.request_count - before == 1
+    assert len(page.reasons) == len(specs)
+    assert calls == {"compute_phrase_directions": 1, "measure_random_documents": 1, "weigh_text": len(specs)}
 
 
 def test_a_cached_answer_costs_no_request(generated_engine: Engine, pairs: list[DocumentPair]) -> None:
