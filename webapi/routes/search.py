@@ -44,7 +44,8 @@ def search_index(index: str) -> Response:
     source = catalog.find_attached_source(index)
     if source is not None:
         return _make_timed_response(search_source(index, source, _read_body(), caller, context, wait), started)
-    plan = build_search_plan(_read_body(), catalog.get_analyzer(index).split_query)
+    analyzer = catalog.get_analyzer(index)
+    plan = build_search_plan(_read_body(), analyzer.split_query)
     if plan.with_why:
         require_scope(caller, "compare")
         check_page_size(plan.size, context.settings)
@@ -67,9 +68,9 @@ def search_index(index: str) -> Response:
     if plan.with_why and result.hits:
         whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
         documents = [hit.document for hit in result.hits]
-        whys = add_missing_matches(whys, documents, catalog.make_query_matcher(index, plan.words.text), caller)
-    lemmatizer = catalog.get_analyzer(index).model.lemmatizer
-    return _make_timed_response(build_search_response(index, plan, result, whys, lemmatizer), started)
+        whys = add_missing_matches(whys, documents, lambda: catalog.make_query_matcher(index, plan.words.text), caller)
+    response = build_search_response(index, plan, result, whys, analyzer.model.lemmatizer)
+    return _make_timed_response(response, started)
 
 
 def _make_timed_response(body: dict[str, Any], started: float) -> Response:

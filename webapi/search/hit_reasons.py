@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -74,13 +74,18 @@ def explain_hits(
 def add_missing_matches(
     whys: Sequence[dict[str, Any]],
     documents: Sequence[AnalysedDocument | None],
-    matcher: QueryMatcher,
+    make_matcher: Callable[[], QueryMatcher],
     caller: Caller,
 ) -> list[dict[str, Any]]:
-    """Return each ``why`` with ``matched`` and ``lacks``, looked up where missing; None is an unknown document."""
+    """Return each ``why`` with ``matched`` and ``lacks``, looked up where missing; None is an unknown document.
+
+    A matcher is made only where one is missing: it reads the current epoch of the index.
+    """
     missing = [n for n, why in enumerate(whys) if "matched" not in why]
+    if not missing:
+        return list(whys)
     known = {n: document for n in missing if (document := documents[n]) is not None}
-    found = dict(zip(known, matcher.match_documents(list(known.values()), caller.groups), strict=True))
+    found = dict(zip(known, make_matcher().match_documents(list(known.values()), caller.groups), strict=True))
     return [why | found.get(n, QueryMatch()).to_dict() if "matched" not in why else why for n, why in enumerate(whys)]
 
 
@@ -118,7 +123,7 @@ def _get_page(
     ids = tuple(hit.id for hit in hits)
     request = PageRequest(index, ids, "query" if text else "page", text or None, None, caller.groups)
     try:
-        submission = gateway.submit_page(request, caller)
+        submission = gateway.submit_page(request, caller, [hit.document for hit in hits])
         view = gateway.wait(submission, caller, wait_seconds)
         return _Page(request, view.job.id, _get_reasons(gateway, view, caller), _find_end_problem(view))
     except UnknownDocument:

@@ -138,7 +138,7 @@ def _explain_hits(
         mismatch = hit.find_mismatch()
         whys.append(next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]})
     documents = [hit.analyse_current(analyzer) for hit in source_hits]
-    return add_missing_matches(whys, documents, context.catalog.make_query_matcher(index, plan.text), caller)
+    return add_missing_matches(whys, documents, lambda: context.catalog.make_query_matcher(index, plan.text), caller)
 
 
 def _build_hit(

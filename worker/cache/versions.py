@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from indexer.documents import AnalysedDocument
 from indexer.engines.search_types import Groups
 from indexer.errors import UnknownDocument
 from indexer.indexing.notifications import (
@@ -68,10 +69,15 @@ class VersionCache(WriteListener):
         return epoch
 
     def get_readable_versions(
-        self, index: str, epoch: str, ids: Sequence[str], groups: Groups = None
+        self,
+        index: str,
+        epoch: str,
+        ids: Sequence[str],
+        groups: Groups = None,
+        read_now: Sequence[AnalysedDocument] = (),
     ) -> dict[str, str]:
         """Return content versions by id; raise UnknownDocument unless all exist and these groups may read them."""
-        versions = self.get_versions(index, epoch, ids, fresh=groups is not None)
+        versions = self.get_versions(index, epoch, ids, fresh=groups is not None, read_now=read_now)
         caller = Caller("", groups)
         missing = [id for id in ids if id not in versions or not caller.may_read(versions[id].acl)]
         if missing:
@@ -79,11 +85,18 @@ class VersionCache(WriteListener):
         return {id: versions[id].version for id in ids}
 
     def get_versions(
-        self, index: str, epoch: str, ids: Sequence[str], *, fresh: bool = False
+        self,
+        index: str,
+        epoch: str,
+        ids: Sequence[str],
+        *,
+        fresh: bool = False,
+        read_now: Sequence[AnalysedDocument] = (),
     ) -> dict[str, DocumentVersion]:
         """Return versions and acls by id, regardless of access rights; documents that do not exist are left out.
 
-        ``fresh``: as they were at most ``acl_ttl`` seconds ago.
+        ``fresh``: as they were at most ``acl_ttl`` seconds ago. ``read_now``: documents that a search has just found,
+        which need not be read again. Fresh ones are: a search may be behind a right that was taken away.
         """
         unique_ids = list(dict.fromkeys(ids))
         entries = self._key_values.get([make_version_key(index, epoch, id, fresh) for id in unique_ids])
@@ -96,9 +109,11 @@ class VersionCache(WriteListener):
             elif (version := decode_version(entry)) is not None:
                 versions[id] = version
         if unknown:
-            documents = self._catalog.fetch_documents(index, unknown)
-            fetched = {id: DocumentVersion.from_document(document) for id, document in documents.items()}
             missing = [id for id in unknown if cached[id] is None]
+            documents = {} if fresh else {one.document.id: one for one in read_now if one.document.id in missing}
+            unread = [id for id in unknown if id not in documents]
+            documents |= self._catalog.fetch_documents(index, unread) if unread else {}
+            fetched = {id: DocumentVersion.from_document(document) for id, document in documents.items()}
             new_entries = {make_version_key(index, epoch, id, fresh): encode_version(fetched.get(id)) for id in missing}
             self._key_values.set(new_entries, self.acl_ttl if fresh else self.document_ttl, only_new=True)
             versions |= fetched

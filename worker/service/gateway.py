@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from indexer.documents import Document
+from indexer.documents import AnalysedDocument, Document
 from indexer.engines.attached_source import AttachedSource
 from indexer.engines.search_types import Groups, IndexInfo
 from indexer.errors import UnknownIndex, UnknownJob
@@ -94,12 +94,17 @@ class JobGateway:
         new = NewJob(id, "comparison", request.to_json(), caller.key_id, access_key=access_key)
         return self._submit_readable(caller, new)
 
-    def submit_page(self, request: PageRequest, caller: Caller) -> Submission:
-        """Submit a results page; raise what is wrong with the request, or Overloaded."""
+    def submit_page(
+        self, request: PageRequest, caller: Caller, read_now: Sequence[AnalysedDocument] = ()
+    ) -> Submission:
+        """Submit a results page; raise what is wrong with the request, or Overloaded.
+
+        ``read_now``: hits that a search has just found.
+        """
         versions = self.container.versions
         epoch = versions.get_epoch(request.index)
         document_versions = versions.get_readable_versions(
-            request.index, epoch, request.list_document_ids(), request.groups
+            request.index, epoch, request.list_document_ids(), request.groups, read_now
         )
         id = request.compute_answer_id(epoch, document_versions)
         access_key = make_access_key(request.index, caller.groups)

@@ -9,11 +9,12 @@ import pytest
 from elastic_transport import Urllib3HttpNode
 
 from indexer.documents import PAIR_SEPARATOR
-from indexer.engines.base import Engine
+from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Selection
 from indexer.model.phrase_directions import PhraseDirections
 from indexer.model.topic_space import TopicSpace
 from tests.support.corpora.bench_corpus import INDEX
+from webapi.app import create_app
 from worker.access import Caller
 from worker.benchmark.environment import compare_to_json
 from worker.benchmark.workload import DocumentPair, make_two_sets
@@ -107,6 +108,34 @@ def test_a_page_of_a_query_costs_one_request_and_measures_its_phrases_and_random
     assert generated_engine.request_count - before == 1
     assert len(page.reasons) == len(specs)
     assert calls == {"compute_phrase_directions": 1, "measure_random_documents": 1, "weigh_text": len(specs)}
+
+
+def test_reasons_cost_a_search_one_fetch_and_a_repeated_search_nothing(
+    generated_engine: Engine, page_query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    open_reader = type(generated_engine).open_reader
+
+    def open_and_record(engine: Engine, index: str) -> Reader:
+        opened.append(index)
+        return open_reader(engine, index)
+
+    monkeypatch.setattr(type(generated_engine), "open_reader", open_and_record)
+    config = WorkConfig(engine=generated_engine.address, redis_url="")
+    client = create_app(inline=True, service=ServiceContainer(config, engine=generated_engine)).test_client()
+
+    def search_and_count(size: int, *, why: bool) -> tuple[int, int]:
+        """Return the requests to the engine and how often the index was opened, which Elasticsearch is asked for."""
+        requests_before, opened_before = generated_engine.request_count, len(opened)
+        body = {"query": {"match": {"text": page_query}}, "size": size, "why": why}
+        response = client.post(f"/v1/{INDEX}/_search", json=body, headers={"Prefer": "wait=30"})
+        assert all(hit["why"]["state"] == "done" for hit in response.json["hits"]["hits"] if why)
+        return generated_engine.request_count - requests_before, len(opened) - opened_before
+
+    search_and_count(1, why=True)  # reads the epoch and opens the comparer's index
+    requests, opens = search_and_count(10, why=False)
+    assert search_and_count(10, why=True) == (requests + 1, opens)
+    assert search_and_count(10, why=True) == (requests, opens)
 
 
 def test_a_cached_answer_costs_no_request(generated_engine: Engine, pairs: list[DocumentPair]) -> None:
