@@ -117,6 +117,8 @@ class JobGateway:
 
     def submit(self, new: NewJob) -> Submission:
         """Enter the job and announce it, unless it is open or answered."""
+        if self.answers.get(new.id) is not None:
+            return Submission(new.id, False)
         is_entered = self.container.store.submit(new)
         if is_entered:
             self.container.announce_job(new.id, new.queue)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from indexer.documents import Document
@@ -15,7 +17,7 @@ from tests.support.polling import wait_until
 from worker.access import Caller, make_access_key
 from worker.explain.side import Side
 from worker.jobs.job import NewJob
-from worker.jobs.payloads import ComparisonRequest
+from worker.jobs.payloads import ComparisonRequest, PageRequest
 from worker.service.gateway import JobGateway
 from worker.service.ingest import make_ingest_job
 
@@ -84,6 +86,39 @@ def test_a_cached_answer_costs_no_engine_request(gateway: JobGateway) -> None:
         assert gateway.submit_comparison(request, UNRESTRICTED).id == id
         assert gateway.get(id, UNRESTRICTED).answer is not None
     assert gateway.container.engine.request_count == before
+
+
+def test_an_answer_in_the_memory_of_this_process_is_not_submitted_again(
+    gateway: JobGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = PageRequest("papers", ("d1", "d2"), "query", tag_query("web graphs"))
+    submission = gateway.submit_page(request, UNRESTRICTED)
+    gateway.container.run_inline(submission.id)
+    assert gateway.wait(submission, UNRESTRICTED, 120).answer is not None
+    monkeypatch.delattr(type(gateway.container.store), "submit")
+    monkeypatch.delattr(type(gateway.container.store), "get")
+    again = gateway.submit_page(request, UNRESTRICTED)
+    assert (again.id, again.created) == (submission.id, False)
+    assert gateway.wait(again, UNRESTRICTED, 0).cache_status == "local"
+
+
+def test_documents_that_a_search_has_read_are_not_read_again_except_for_rights_and_during_a_write(
+    gateway: JobGateway,
+) -> None:
+    versions, engine = gateway.container.versions, gateway.container.engine
+    epoch, ids = versions.get_epoch("papers"), ["d1", "d2"]
+    found = list(gateway.catalog.fetch_documents("papers", ids).values())
+    outdated = [replace(document, version="outdated") for document in found]
+    before = engine.request_count
+    current = versions.get_readable_versions("papers", epoch, ids, read_now=found)
+    assert current == {document.document.id: document.version for document in found}
+    assert versions.get_readable_versions("papers", epoch, ids, read_now=outdated) == current, "known already"
+    assert engine.request_count == before
+    assert versions.get_readable_versions("papers", epoch, ids, STAFF.groups, outdated) == current
+    assert engine.request_count == before + 1
+    versions.before_write("papers", epoch, ids)
+    assert versions.get_readable_versions("papers", epoch, ids, read_now=outdated) == current
+    assert engine.request_count == before + 2
 
 
 def test_a_write_changes_only_the_answer_ids_of_its_document(gateway: JobGateway) -> None:
