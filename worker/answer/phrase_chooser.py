@@ -34,6 +34,10 @@ class ChosenPhrase(NamedTuple):
     """Its row among the phrases that were ranked."""
     score: float
 
+    def merge(self, *phrases: str) -> ChosenPhrase:
+        """Return this entry with further phrases merged into it."""
+        return self._replace(also=tuple(dict.fromkeys([*self.also, *phrases])))
+
 
 class PhraseChooser:
     """Chooses the phrases of the lists of one pair."""
@@ -64,7 +68,7 @@ class PhraseChooser:
 
         informative = set(ranked_phrases[: ranked.informative])
         entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
-        chosen = []
+        chosen: list[ChosenPhrase] = []
         for first, duplicates in self._near_duplicates.group_near_duplicates(
             ranked_phrases, entry_limit, find_full_form
         ):
@@ -77,7 +81,12 @@ class PhraseChooser:
                 full_form = None  # it is another entry, or a near-duplicate of one
             if full_form and full_form.lemmas not in (phrase, *also):
                 also = (full_form.lemmas, *also)
-            chosen.append(ChosenPhrase(phrase, self._full_forms.write_phrase(phrase, full_form), also, row, score))
+            display = self._full_forms.write_phrase(phrase, full_form)
+            same = next((n for n, one in enumerate(chosen) if one.display.casefold() == display.casefold()), None)
+            if same is None:
+                chosen.append(ChosenPhrase(phrase, display, also, row, score))
+            else:  # two parts of one name
+                chosen[same] = chosen[same].merge(phrase, *also)
         if kind == "common" and self._has_query:
             self._common_words.update(word for one in chosen for word in split_phrase_words(one.phrase))
         return chosen

@@ -11,7 +11,7 @@ from worker.answer.comparison import Entry
 from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
-_MAX_PHRASES = 3
+_MAX_PHRASES, _MAX_WORDS = 3, 8
 
 
 def write_summary(
@@ -52,15 +52,16 @@ def _write_query_summary(match: QueryMatch, side: SideInfo, common: Sequence[Ent
     implied = [entry for entry in common if entry.kind == "implied"]
     parts = []
     if match.matched:
-        parts.append(f"both contain {_join_quoted([word.word for word in match.matched])}")
+        parts.append(f"both contain {_join_quoted([word.word for word in match.matched], _MAX_WORDS)}")
     if implied:
-        parts.append(f"both are, by context, about {_join_phrases(implied)}")
+        verb = "is" if len(implied) == 1 else "are"
+        parts.append(f"close to the query {verb} {_join_phrases(implied)} in {name}")
     if not parts:
         parts.append(f"nothing stands out that {name} shares with the query")
     if distinct:
         parts.append(f"{name} is{' also' if match.matched or implied else ''} about {_join_phrases(distinct)}")
     if match.lacks and (match.matched or implied):
-        parts.append(f"{name} does not contain {_join_quoted(match.lacks)}")
+        parts.append(f"{name} does not contain {_join_quoted(match.lacks, _MAX_WORDS)}")
     return _write_sentence(parts)
 
 
@@ -91,6 +92,6 @@ def _join_phrases(entries: Sequence[Entry]) -> str:
     return _join_quoted([entry.display for entry in entries])
 
 
-def _join_quoted(texts: Sequence[str]) -> str:
-    names = [f"“{text}”" for text in texts[:_MAX_PHRASES]]
+def _join_quoted(texts: Sequence[str], max_count: int = _MAX_PHRASES) -> str:
+    names = [f"“{text}”" for text in texts[:max_count]]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -32,6 +32,8 @@ _STRENGTH_WEIGHT, _EVEN_STRENGTH = 0.6, 6.0
 of 256 hits that an editor judged, in three corpora; each two of them give 0.51 to 0.85 and 5.9 to 6.4."""
 
 
+_EVEN = 0.5
+"""Chance from which a reader rather keeps a phrase than strikes it out."""
 _JUST_ABOVE = 1e-6
 """The smallest difference of two scores that an answer shows."""
 
@@ -63,11 +65,9 @@ def rank_for_query(
     repeats = _flag_repeated_words(problem.phrases, common, asked.tokens)
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
-    if strength is not None:
-        chance = odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
-    else:
-        is_implied = common & ~problem.is_shared
-        chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
+    chance = _estimate_chance(problem, common & ~problem.is_shared, odds, strength)
+    if not (set(asked.tokens) - ENGLISH_STOPWORDS).isdisjoint(hit.tokens):
+        common &= problem.is_shared | (chance >= _EVEN)  # the words of both say why the hit was found
     distinct_hit = hit.is_salient & ~common & ~repeats
     if excluded is not None:
         distinct_hit &= ~excluded
@@ -82,11 +82,24 @@ def rank_for_query(
     )
 
 
+def _estimate_chance(problem: PairProblem, is_implied: Flags, odds: ReaderOdds, strength: Floats | None) -> Floats:
+    """Return the chance that a reader keeps each phrase, (P,).
+
+    Without evidence it is that of a phrase of two texts; a phrase of several words that both contain has at least that.
+    """
+    chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
+    if strength is None:
+        return chance
+    by_strength = odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
+    is_sequence = problem.is_shared & np.array([" " in phrase for phrase in problem.phrases], dtype=bool)
+    return np.where(is_sequence, np.maximum(chance, by_strength), by_strength)
+
+
 def _rank_by_chance(problem: PairProblem, common: Flags, chance: Floats) -> RankedList:
     """Rank the common phrases; those that a reader rather strikes out than keeps only fill up a short list."""
     chance = _raise_longer_phrases(problem.phrases, problem.is_shared & common, chance)
     ranking = rank_phrases(problem.phrases, common, chance)
-    return replace(ranking, informative=int((ranking.scores >= 0.5).sum()), fillers=len(ranking))
+    return replace(ranking, informative=int((ranking.scores >= _EVEN).sum()), fillers=len(ranking))
 
 
 def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floats) -> Floats:

@@ -63,6 +63,8 @@ def test_the_common_phrases_are_those_of_the_comparison(
             (one.phrase, one.display, one.score, one.kind, one.noise) for one in comparison.common
         ]
         assert reasons.match == comparison.match
+        displays = [one.display.casefold() for one in reasons.common]
+        assert len(displays) == len(set(displays))
         told += any(one.kind == "implied" for one in reasons.common)
     assert told, "the page says something that is not simply a word of both"
 

@@ -104,7 +104,7 @@ def test_of_a_query_its_words_are_named_and_never_what_it_alone_is_about(is_quer
     else:
         summary = write_summary(hit, query, common, of_hit, of_query, match)
     assert summary == (
-        "Both contain “s”; both are, by context, about “i”; the document is also about “h”; "
+        "Both contain “s”; close to the query is “i” in the document; the document is also about “h”; "
         "the document does not contain “q”."
     )
 

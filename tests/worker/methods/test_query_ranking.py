@@ -70,12 +70,15 @@ def test_all_phrases_of_the_hit_are_distinct_from_a_query_without_phrases(
     assert "B contains no phrase of the index" in answer.stats.notes
 
 
-def make_problem(*, partial_match: float = 0.0) -> PairProblem:
-    """Return three phrases of a hit, the first of which the query has, too."""
+def make_problem(*, partial_match: float = 0.0, words: tuple[str, ...] = ()) -> PairProblem:
+    """Return three phrases of a hit, the first of which the query has, too; ``words`` are those of both texts."""
     return PairProblem(
         phrases=["oven stone", "stone wall", "rye flour"],
-        a=SideFeatures(is_salient=np.ones(3, dtype=bool), salience=np.array([0.3, 0.2, 0.9]), count=np.ones(3, int)),
+        a=SideFeatures(
+            is_salient=np.ones(3, dtype=bool), salience=np.array([0.3, 0.2, 0.9]), count=np.ones(3, int), tokens=words
+        ),
         b=SideFeatures(
+            tokens=words,
             is_salient=np.array([True, False, False]),
             salience=np.array([1.0, 0.0, 0.0]),
             count=np.array([1, 0, 0]),
@@ -96,7 +99,13 @@ def test_a_longer_phrase_of_both_texts_comes_before_its_parts(comparer: Comparer
 def test_phrases_of_the_hit_are_common_if_random_documents_have_none_as_good() -> None:
     ranking = rank_for_query(make_problem(), "b", np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01]))
     assert list_phrases(ranking.common) == ["rye flour", "oven stone"]
-    assert ranking.common.scores[0] > 0.7 > 0.1 > ranking.common.scores[1]
+    assert ranking.common.scores[0] > 0.7 > 0.5 > ranking.common.scores[1]
+
+
+def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> None:
+    problem = make_problem(words=("stone", "oven"))
+    ranking = rank_for_query(problem, "b", np.array([1.0, 0.0, 5.0]), np.array([0.9, 0.9, 0.01]))
+    assert list_phrases(ranking.common) == ["oven stone"]
 
 
 def test_phrases_below_the_floor_are_distinct_unless_they_repeat_a_common_word() -> None:
