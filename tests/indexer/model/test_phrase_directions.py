@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from indexer.model.phrase_directions import MIN_RESERVOIR, PhraseDirections, Reservoir
+from indexer.model.phrase_directions import MIN_RESERVOIR, PhraseDirections, Reservoir, compute_share_at_least
 from indexer.model.topic_space import TopicSpace, learn_topic_space
 
 FIELDS, WORDS, TEXT_WORDS, DOCUMENTS = 8, 30, 12, 600
@@ -44,18 +44,13 @@ def directions(space: TopicSpace) -> PhraseDirections:
     return PhraseDirections(space, np.arange(RARE + 2), np.arange(RARE + 1), reservoir, sampled_share=1.0)
 
 
-def test_directions_have_length_one(directions: PhraseDirections) -> None:
-    found = directions.compute_phrase_directions(np.arange(RARE + 1))
-    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(RARE + 1), abs=1e-4)
-
-
-def test_random_documents_have_z_scores_of_mean_0_and_deviation_1(
+def test_directions_have_length_one_and_random_documents_spread_along_them(
     directions: PhraseDirections, space: TopicSpace
 ) -> None:
-    phrases = directions.compute_phrase_directions(np.arange(RARE))
-    scores = directions.measure_documents(phrases, embed(space, make_texts()[3:]))
-    assert np.abs(scores.mean(axis=1)).max() < 1e-2
-    assert scores.std(axis=1) == pytest.approx(np.ones(RARE), abs=1e-2)
+    found = directions.compute_phrase_directions(np.arange(RARE + 1))
+    assert np.linalg.norm(found.directions, axis=1) == pytest.approx(np.ones(RARE + 1), abs=1e-4)
+    along = found.directions @ embed(space, make_texts()[3:]).T
+    assert found.spread == pytest.approx(along.std(axis=1), abs=1e-3)
 
 
 def test_a_query_and_a_document_of_one_field_are_about_its_phrases_without_a_common_word(
@@ -63,16 +58,17 @@ def test_a_query_and_a_document_of_one_field_are_about_its_phrases_without_a_com
 ) -> None:
     query = directions.compute_query_direction(np.array([0, 1]))
     phrases = directions.compute_phrase_directions(np.array([10, 11, WORDS + 10]))
-    hit = embed(space, [[10, 11, 12, 13, 14, 15]])
-    strength = np.minimum(directions.measure_query(phrases, query), directions.measure_documents(phrases, hit)[:, 0])
+    hit = embed(space, [[10, 11, 12, 13, 14, 15]])[0]
+    strength = directions.measure_evidence(phrases, query, hit)
     assert min(strength[:2]) > 1 > 0 > strength[2]
-    noise = directions.measure_noise(query, strength)
+    noise = compute_share_at_least(directions.measure_random_documents(query), strength)
     assert max(noise[:2]) < 0.2 and noise[2] > 0.5
 
 
 def test_noise_falls_from_1_to_0_with_the_evidence(directions: PhraseDirections) -> None:
     query = directions.compute_query_direction(np.array([0]))
-    noise = directions.measure_noise(query, np.array([-np.inf, -1.0, 0.0, 1.0, 3.0, np.inf]))
+    random_evidence = directions.measure_random_documents(query)
+    noise = compute_share_at_least(random_evidence, np.array([-np.inf, -1.0, 0.0, 1.0, 3.0, np.inf]))
     assert noise[0] == 1 and noise[-1] == 0
     assert (np.diff(noise) <= 0).all()
 
