@@ -15,6 +15,7 @@ from indexer.settings import Settings
 from webapi.auth.api_keys import KeyFile, read_keys
 from webapi.auth.rate_limit import RateLimit
 from worker.access import Caller
+from worker.jobs.payloads import parse_part_id
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -48,7 +49,7 @@ SCOPE_BY_ENDPOINT: Final = {
 _GUESSING_SCOPES: Final = ("read", "compare")
 """Scopes of requests that may guess what hidden documents contain; writing is not slowed down."""
 _WAITING_ENDPOINTS: Final = ("comparisons.follow", "comparisons.leave", "explanations.follow", "explanations.leave")
-"""Endpoints that only wait for a job or leave it."""
+"""Endpoints that only wait for a job or leave it, except for the comparison of a hit, which they may submit."""
 _PAGE_ENDPOINT_PREFIX: Final = "pages."
 _HEALTH_ENDPOINTS: Final = ("health.alive", "health.ready")
 _AUTHORIZATION_SCHEMES: Final = ("bearer", "apikey")
@@ -98,7 +99,7 @@ class Gate:
         if scope == PUBLIC_SCOPE:
             return
         g.caller = self._require_caller()
-        is_waiting = endpoint in _WAITING_ENDPOINTS
+        is_waiting = endpoint in _WAITING_ENDPOINTS and parse_part_id((request.view_args or {}).get("id", "")) is None
         may_guess = g.caller.groups is not None and scope in _GUESSING_SCOPES and not is_waiting
         self._rate.check(g.caller.key_id, has_limited_groups=may_guess)
         if scope is None:

@@ -80,7 +80,10 @@ def _make_page_response(view: JobView, page: PageRequest | None, skipped: Sequen
     """
     context, caller = get_context(), get_caller()
     response = make_job_response(view, EXPLANATIONS_PATH, find_answer_states(context, view, caller, skipped))
-    if response.status_code != 202 or page is None:
+    if response.status_code != 202:
+        return response
+    if page is None:  # it has ended a moment ago
+        response.set_data(orjson.dumps(build_job_state_json(view.job) | {"explanations": []}))
         return response
     reasons = context.gateway.get_ready_reasons(view.job.id, caller)
     entries: list[dict[str, Any]] = [

@@ -62,21 +62,18 @@ def rank_for_query(
     is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
     common = problem.is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
     common &= problem.is_candidate & ~is_pair
-    repeats = _flag_repeated_words(problem.phrases, common, asked.tokens)
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
     chance = _estimate_chance(problem, common & ~problem.is_shared, odds, strength)
     if not (set(asked.tokens) - ENGLISH_STOPWORDS).isdisjoint(hit.tokens):
         common &= problem.is_shared | (chance >= _EVEN)  # the words of both say why the hit was found
-    distinct_hit = hit.is_salient & ~common & ~repeats
+    distinct_hit = hit.is_salient & ~common & ~_flag_repeated_words(problem.phrases, common, asked.tokens)
     if excluded is not None:
         distinct_hit &= ~excluded
-    of_common = _flag_repeated_words(problem.phrases, common)
-    distinct_query = asked.is_salient & ~common & ~of_common & (noise > MAX_NOISE)
+    repeats = _flag_repeated_words(problem.phrases, common)
+    distinct_query = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
     return QueryRanking(
-        rank_phrases(
-            problem.phrases, common, _raise_longer_phrases(problem.phrases, problem.is_shared & common, chance)
-        ),
+        _rank_by_chance(problem, common, chance),
         rank_distinct_by_odds(problem, distinct_hit, distinct_odds),
         rank_phrases(problem.phrases, distinct_query, asked.salience),
     )

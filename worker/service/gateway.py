@@ -107,6 +107,8 @@ class JobGateway:
             request.index, epoch, request.list_document_ids(), request.groups, read_now
         )
         id = request.compute_answer_id(epoch, document_versions)
+        if caller.groups is None and self.answers.get(id) is not None:
+            return Submission(id, created=False)
         access_key = make_access_key(request.index, caller.groups)
         new = NewJob(id, "explanation", request.to_json(), caller.key_id, access_key=access_key)
         return self._submit_readable(caller, new)
@@ -117,8 +119,6 @@ class JobGateway:
 
     def submit(self, new: NewJob) -> Submission:
         """Enter the job and announce it, unless it is open or answered."""
-        if self.answers.get(new.id) is not None:
-            return Submission(new.id, False)
         is_entered = self.container.store.submit(new)
         if is_entered:
             self.container.announce_job(new.id, new.queue)
@@ -204,6 +204,8 @@ class JobGateway:
 
     def leave(self, id: str, caller: Caller) -> Job | None:
         """Take the caller off a job, which is cancelled when no other caller waits for it; raise UnknownJob."""
+        if parse_part_id(id) is not None:
+            raise _make_unknown_job(id)  # the comparison of a hit has an id of its own
         self.get(id, caller)
         return self.container.store.leave(id, caller.key_id)
 

@@ -52,7 +52,8 @@ def parse_word_places(
         for j, name in enumerate(fields):
             for hit in response["aggregations"][f"{i} {j}"]["hits"]["hits"]["hits"]:
                 marked = hit.get("highlight", {}).get(name)
-                found[hit["_index"], hit["_id"]][word] = (name, marked[0]) if marked else None
+                words_of_hit = found.get((hit["_index"], hit["_id"]), {})  # an alias may have an id twice
+                words_of_hit[word] = (name, marked[0]) if marked else None
     return found
 
 

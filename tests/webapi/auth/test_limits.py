@@ -164,12 +164,16 @@ def test_the_rate_limit_is_shared_by_processes_and_separate_for_each_key(
 def test_keys_with_limited_groups_have_a_rate_by_default(engine_folder: Path, tmp_path: Path) -> None:
     keys = IssuedKeys(tmp_path / "keys.toml")
     limited, unlimited = keys.issue("anna", groups=("staff",)), keys.issue("bert", groups=("*",))
+    another = keys.issue("carl", groups=("staff",))
     app = make_app_client(engine_folder, keys)
     rate = load_settings().limited_rate_per_minute
     statuses = [app.with_key(limited).get("/v1/indexes/none").status_code for _ in range(2 * rate)]
     assert statuses[:rate] == [404] * rate and 429 in statuses
     assert {app.with_key(unlimited).get("/v1/indexes/none").status_code for _ in range(rate + 1)} == {404}
     assert {app.with_key(limited).get("/v1/jobs/none").status_code for _ in range(rate + 1)} == {404}, "not slowed"
+    waiting = app.with_key(another)
+    assert {waiting.get("/v1/comparisons/none").status_code for _ in range(rate + 1)} == {404}, "only waits"
+    assert 429 in {waiting.get("/v1/comparisons/none.0").status_code for _ in range(2 * rate)}, "may compute"
     app.close()
 
 
