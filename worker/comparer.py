@@ -300,9 +300,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         ids = np.full(len(problem.phrases), -1, dtype=np.int64)
         ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
         evidence = QueryTopic(query, ids).measure_evidence(hit, ids)
-        ranking = rank_for_query(
-            problem, query_side, evidence.strength if evidence.is_measured else None, evidence.noise
-        )
+        ranking = rank_for_query(problem, query_side, evidence)
         is_common = np.zeros(len(problem.phrases), dtype=bool)
         is_common[ranking.common.indices] = True
         return problem, replace(
@@ -311,7 +309,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
             distinct_a=ranking.distinct_hit if query_side == "b" else ranking.distinct_query,
             distinct_b=ranking.distinct_query if query_side == "b" else ranking.distinct_hit,
             margin=np.where(is_common, np.maximum(measured.margin, 0.0), np.minimum(measured.margin, -1e-6)),
-            noise=evidence.noise if evidence.is_measured else None,
+            noise=evidence.noise if evidence else None,
         )
     return problem, method.sort_phrases(problem)
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from indexer.engines import open_engine
-from indexer.indexing.build import build_index
 from indexer.progress import no_progress
-from tests.support.corpora.query_corpus import CAPITALS, PLANTED, TOPIC_COUNT, QueryCorpus
+from tests.support.corpora.query_corpus import CAPITALS, INDEX, PLANTED, TOPIC_COUNT, QueryCorpus
 from worker.comparer import Comparer
 from worker.evaluation.query_answers import QueryRunner
 from worker.evaluation.query_quality import (
@@ -21,7 +19,6 @@ from worker.evaluation.query_quality import (
 )
 from worker.explain.side import Side
 
-INDEX = "planted"
 MAX_NOISE = 0.05
 """Noise up to which an entry that does not stand in both is shown."""
 
@@ -33,9 +30,8 @@ def corpus() -> QueryCorpus:
 
 @pytest.fixture(scope="module")
 def comparer(corpus: QueryCorpus, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparer]:
-    with open_engine(str(tmp_path_factory.mktemp("planted"))) as engine:
-        build_index(corpus.documents, engine, INDEX, processes=1)
-        yield Comparer(engine)
+    with corpus.index_in(tmp_path_factory.mktemp("planted")) as comparer:
+        yield comparer
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from indexer.errors import PhraseComError
 from webapi.context import WebContext
 from webapi.http.job_responses import SourceStates
 from webapi.http.problems import public_message
+from webapi.search.source_search import NOT_INDEXED_DETAIL
 from worker.access import Caller
 from worker.json_bytes import loads
 from worker.service.gateway import JobView
@@ -24,7 +25,7 @@ log = logging.getLogger(__name__)
 _DETAILS = {
     "changed": "it was changed in the source after the last attach; this is about its former content",
     "deleted": "the source no longer has it, or hides it from this caller; this is about its former content",
-    "not-indexed": "it was added to the source after the last attach; attach the index again to get reasons",
+    "not-indexed": NOT_INDEXED_DETAIL,
 }
 NO_REVISIONS_DETAIL = "unknown until it is attached again: revisions were not kept when it was attached"
 

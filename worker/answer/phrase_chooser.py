@@ -97,7 +97,7 @@ class PhraseChooser:
         An implied phrase of two texts has none: the one that lacks the phrase may be about it, but not about the full
         form. A query is about neither; there the hit, which contains the phrase, decides how it is displayed.
         """
-        if kind == "common" and not self._has_query and not self._is_shared(phrase):
+        if kind == "common" and not self._has_query and not self.is_shared(phrase):
             return None
         full_form = self._full_forms.find(phrase)
         if full_form and not self._common_words.isdisjoint(full_form.lemmas.split()):
@@ -114,8 +114,9 @@ class PhraseChooser:
         So "rye flour" represents "rye flour properly", but "learning" not "reinforcement learning".
         """
         group = (first, *duplicates)
-        chosen = next((phrase for phrase in group if phrase in informative and self._is_shared(phrase)), first)
+        chosen = next((phrase for phrase in group if phrase in informative and self.is_shared(phrase)), first)
         return chosen, tuple(phrase for phrase in group if phrase != chosen)
 
-    def _is_shared(self, phrase: str) -> bool:
+    def is_shared(self, phrase: str) -> bool:
+        """Return whether both sides contain a phrase."""
         return self._a.text.contains(phrase) and self._b.text.contains(phrase)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from worker.answer.brief_reasons import HitReasons, Reason
-from worker.answer.list_length import ListKind
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score
 from worker.explain.neighbourhood import SidePair
@@ -21,10 +21,9 @@ from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
 from worker.explain.topic_evidence import QueryTopic
-from worker.methods.base import RankedList
+from worker.methods.base import TopicEvidence
 from worker.methods.query_ranking import rank_for_query
 from worker.phrasing.proper_names import ProperNames
-from worker.solver.subgraph import Floats
 
 
 def explain_query_page(
@@ -44,32 +43,21 @@ def explain_query_page(
         problem = build_pair_problem(pair, None, spec.parameters)
         evidence = topic.measure_evidence(pair.a, pair.candidates.phrase_ids)
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in problem.phrases], dtype=bool)
-        ranking = rank_for_query(
-            problem, "b", evidence.strength if evidence.is_measured else None, evidence.noise, others
-        )
+        ranking = rank_for_query(problem, "b", evidence, others)
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
-        lists = _ListMaker(chooser, pair, evidence.noise if evidence.is_measured else None)
-        reasons.append(
-            HitReasons(lists.make(ranking.common, "common"), lists.make(ranking.distinct_hit, "distinct"), match=match)
+        common = tuple(
+            _make_common_reason(one, chooser.is_shared(one.phrase), evidence)
+            for one in chooser.choose(ranking.common, problem.phrases, "common")
         )
+        distinct = tuple(
+            Reason(one.phrase, one.display, round_score(one.score), "distinct")
+            for one in chooser.choose(ranking.distinct_hit, problem.phrases, "distinct")
+        )
+        reasons.append(HitReasons(common, distinct, match=match))
     return reasons
 
 
-class _ListMaker:
-    """Makes the lists of one hit."""
-
-    def __init__(self, chooser: PhraseChooser, pair: SidePair, noise: Floats | None) -> None:
-        self._chooser, self._pair, self._noise = chooser, pair, noise
-
-    def make(self, ranked: RankedList, kind: ListKind) -> tuple[Reason, ...]:
-        chosen = self._chooser.choose(ranked, self._pair.candidates.phrases, kind)
-        return tuple(self._make_reason(one, kind) for one in chosen)
-
-    def _make_reason(self, chosen: ChosenPhrase, kind: ListKind) -> Reason:
-        score = round_score(chosen.score)
-        if kind == "distinct":
-            return Reason(chosen.phrase, chosen.display, score, "distinct")
-        if self._pair.a.text.contains(chosen.phrase) and self._pair.b.text.contains(chosen.phrase):
-            return Reason(chosen.phrase, chosen.display, score, "shared")
-        noise = None if self._noise is None else round_score(float(self._noise[chosen.row]))
-        return Reason(chosen.phrase, chosen.display, score, "implied", noise)
+def _make_common_reason(chosen: ChosenPhrase, is_shared: bool, evidence: TopicEvidence | None) -> Reason:
+    noise = None if is_shared or evidence is None else round_score(float(evidence.noise[chosen.row]))
+    kind: Literal["shared", "implied"] = "shared" if is_shared else "implied"
+    return Reason(chosen.phrase, chosen.display, round_score(chosen.score), kind, noise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def build_pair_problem(
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
-        noise=measure_pair_noise(pair.a, pair.b) if graph else None,
+        measure_noise=partial(measure_pair_noise, pair.a, pair.b),
     )
 
 

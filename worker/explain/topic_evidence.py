@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,7 @@ from indexer.model.phrase_directions import PhraseVectors, Scores, Vectors, comp
 from indexer.model.topic_space import WeighedText
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
-
-
-class TopicEvidence(NamedTuple):
-    """How strongly topic space says that both sides are about each of some phrases; arrays of shape (P,)."""
-
-    strength: Scores
-    """In standard deviations of random documents; 0 for a phrase without a vector."""
-    noise: Scores
-    """Share of random documents whose best phrase has as much evidence; 1 where evidence cannot be measured."""
-    is_measured: bool = True
-    """False if the index is too small or of a former version, or the query has no word with a vector."""
+from worker.methods.base import TopicEvidence
 
 
 class QueryTopic:
@@ -49,12 +38,15 @@ class QueryTopic:
     def _random_evidence(self) -> Scores:
         return self._model.directions.measure_random_documents(self._direction)
 
-    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> TopicEvidence:
-        """Measure some of the phrases by id; -1 for a phrase that the model does not have."""
+    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> TopicEvidence | None:
+        """Measure some of the phrases by id; -1 for a phrase that the model does not have.
+
+        None if the index is too small or of a former version, or the query has no word with a vector.
+        """
         directions, known = self._model.directions, np.flatnonzero(phrase_ids >= 0)
-        strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
         if not directions.is_available or not len(known) or not self._direction.any():
-            return TopicEvidence(strength, noise, is_measured=False)
+            return None
+        strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
         text = weigh_single_text(hit)
         if text is None:
             query, document = self._direction, _compute_mean_vector(hit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +86,9 @@ class PairProblem:
     """Documents of the corpus."""
     word_document_frequency: Callable[[str], int] = lambda word: 0
     """Function that returns the number of documents that contain a word."""
-    noise: float | None = None
-    """Share of random documents that are as close to one of the texts as these are to each other; None: not known."""
+    measure_noise: Callable[[], float | None] = lambda: None
+    """Function that returns the share of random documents that are as close to one of the texts as these are to each
+    other; None if it cannot be measured."""
 
     def __post_init__(self) -> None:
         size = len(self.phrases)
@@ -148,6 +149,15 @@ def _list_amount_cosine_count_fields(owner: type[Any]) -> tuple[list[str], list[
 
 
 _ARRAY_NAMES = {owner: _list_amount_cosine_count_fields(owner) for owner in (SideFeatures, PairProblem)}
+
+
+class TopicEvidence(NamedTuple):
+    """How strongly topic space says that both sides are about each of some phrases; arrays of shape (P,)."""
+
+    strength: Floats
+    """In standard deviations of random documents; 0 for a phrase without a vector."""
+    noise: Floats
+    """Share of random documents whose best phrase has as much evidence; 1 for a phrase that the model does not have."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,7 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
     measured = measure_relevance_and_margins(problem, prepared)
     common = (measured.margin >= 0) & problem.is_candidate
     implied = common & ~problem.is_shared
+    noise = problem.measure_noise() if implied.any() else None
     weights, odds = problem.parameters.reader_odds, ReaderOdds(problem)
     contradicts = _is_part_of_implied(problem, implied)
 
@@ -60,7 +61,7 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
     common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
     return replace(
         measured,
-        noise=None if problem.noise is None else np.full(len(problem.phrases), problem.noise),
+        noise=None if noise is None else np.full(len(problem.phrases), noise),
         common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
         distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
         distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),

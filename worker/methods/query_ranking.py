@@ -19,7 +19,7 @@ import numpy as np
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import split_phrase_words
 from indexer.text.stopwords import ENGLISH_STOPWORDS
-from worker.methods.base import PairProblem, RankedList
+from worker.methods.base import PairProblem, RankedList, TopicEvidence
 from worker.methods.log_evidence import rank_distinct_by_odds
 from worker.methods.method_results import rank_phrases
 from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
@@ -49,22 +49,22 @@ class QueryRanking(NamedTuple):
 def rank_for_query(
     problem: PairProblem,
     query_side: Literal["a", "b"],
-    strength: Floats | None,
-    noise: Floats,
+    evidence: TopicEvidence | None,
     excluded: Flags | None = None,
 ) -> QueryRanking:
-    """Rank the candidates for the side ``query_side``, given the evidence for each and its noise, (P,).
+    """Rank the candidates for the side ``query_side``, given the evidence for each.
 
     Without evidence (None) the common phrases are ranked like those of two texts. ``excluded`` flags phrases that are
     not to be distinct of the hit.
     """
     asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
+    noise = evidence.noise if evidence else np.ones(len(problem.phrases))
     is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
     common = problem.is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
     common &= problem.is_candidate & ~is_pair
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
-    chance = _estimate_chance(problem, common & ~problem.is_shared, odds, strength)
+    chance = _estimate_chance(problem, common & ~problem.is_shared, odds, evidence)
     if not (set(asked.tokens) - ENGLISH_STOPWORDS).isdisjoint(hit.tokens):
         common &= problem.is_shared | (chance >= _EVEN)  # the words of both say why the hit was found
     distinct_hit = hit.is_salient & ~common & ~_flag_repeated_words(problem.phrases, common, asked.tokens)
@@ -79,15 +79,17 @@ def rank_for_query(
     )
 
 
-def _estimate_chance(problem: PairProblem, is_implied: Flags, odds: ReaderOdds, strength: Floats | None) -> Floats:
+def _estimate_chance(
+    problem: PairProblem, is_implied: Flags, odds: ReaderOdds, evidence: TopicEvidence | None
+) -> Floats:
     """Return the chance that a reader keeps each phrase, (P,).
 
     Without evidence it is that of a phrase of two texts; a phrase of several words that both contain has at least that.
     """
     chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
-    if strength is None:
+    if evidence is None:
         return chance
-    by_strength = odds_to_probability(_STRENGTH_WEIGHT * (strength - _EVEN_STRENGTH))
+    by_strength = odds_to_probability(_STRENGTH_WEIGHT * (evidence.strength - _EVEN_STRENGTH))
     is_sequence = problem.is_shared & np.array([" " in phrase for phrase in problem.phrases], dtype=bool)
     return np.where(is_sequence, np.maximum(chance, by_strength), by_strength)
 

@@ -7,8 +7,14 @@ hold. Documents of two topics are unrelated. Acronyms, names and numbers are pla
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from indexer.documents import Document
+from indexer.engines import open_engine
+from indexer.indexing.build import build_index
+from worker.comparer import Comparer
 
 TOPIC_COUNT = 40
 DOCUMENTS_PER_TOPIC = 10
@@ -24,6 +30,9 @@ PLANTED = (*_ACRONYMS, *_NAMES, *_NUMBERS)
 """Planted words as they are written, each in the document ``planted-WORD``."""
 CAPITALS = "AWS EC2 NAS"
 """Title, all in capitals, of the document ``capitals``."""
+
+
+INDEX = "planted"
 
 
 class QueryCorpus:
@@ -46,6 +55,13 @@ class QueryCorpus:
         """Return the ids of random documents of other topics."""
         others = [id for id, own in self.topic_by_id.items() if own != topic]
         return random.Random(topic).sample(others, count)
+
+    @contextmanager
+    def index_in(self, folder: Path) -> Iterator[Comparer]:
+        """Index the documents in a folder, under the name ``INDEX``, and give a comparer."""
+        with open_engine(str(folder)) as engine:
+            build_index(self.documents, engine, INDEX, processes=1)
+            yield Comparer(engine)
 
     def _make_words(self, count: int) -> list[str]:
         words: dict[str, None] = {}

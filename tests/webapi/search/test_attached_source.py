@@ -31,16 +31,6 @@ from webapi.search.source_search import SourceHit
 from worker.jobs.config import WorkConfig
 
 
-@pytest.fixture
-def source(elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[AttachedSource]:
-    source = AttachedSource(elasticsearch_url)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
-    attach_source(source)
-    yield source
-    source.close()
-
-
 @contextmanager
 def serve_callers(source: AttachedSource, tmp_path: Path, **settings: Any) -> Iterator[Callable[[str], AppClient]]:
     """Give a function from a caller's name to a client with that caller's key."""

@@ -8,18 +8,15 @@ from dataclasses import replace
 import pytest
 
 from indexer.analysis.reservoir import RESERVOIR_SIZE
-from indexer.engines import open_engine
-from indexer.indexing.build import build_index
 from indexer.model.bm25 import split_phrase_words
 from indexer.model.phrase_model import PhraseModel
 from indexer.text.stopwords import ENGLISH_STOPWORDS
-from tests.support.corpora.query_corpus import QueryCorpus
+from tests.support.corpora.query_corpus import INDEX, QueryCorpus
 from worker.answer.brief_reasons import HitReasons
 from worker.comparer import Comparer
 from worker.explain.side import Side
 from worker.explain.spec import ComparisonSpec
 
-INDEX = "planted"
 HIT_COUNT = 10
 
 
@@ -30,9 +27,8 @@ def corpus() -> QueryCorpus:
 
 @pytest.fixture(scope="module")
 def comparer(corpus: QueryCorpus, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparer]:
-    with open_engine(str(tmp_path_factory.mktemp("page"))) as engine:
-        build_index(corpus.documents, engine, INDEX, processes=1)
-        yield Comparer(engine)
+    with corpus.index_in(tmp_path_factory.mktemp("page")) as comparer:
+        yield comparer
 
 
 def make_specs(comparer: Comparer, query: str, hits: Sequence[str]) -> list[ComparisonSpec]:

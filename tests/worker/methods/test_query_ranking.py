@@ -12,7 +12,7 @@ from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
 from worker.comparer import Comparer
 from worker.explain.query_side import add_every_phrase
-from worker.methods.base import PairProblem, RankedList, SideFeatures
+from worker.methods.base import PairProblem, RankedList, SideFeatures, TopicEvidence
 from worker.methods.query_ranking import rank_for_query
 
 
@@ -97,30 +97,30 @@ def test_a_longer_phrase_of_both_texts_comes_before_its_parts(comparer: Comparer
 
 
 def test_phrases_of_the_hit_are_common_if_random_documents_have_none_as_good() -> None:
-    ranking = rank_for_query(make_problem(), "b", np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01]))
+    ranking = rank_for_query(make_problem(), "b", TopicEvidence(np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01])))
     assert list_phrases(ranking.common) == ["rye flour", "oven stone"]
     assert ranking.common.scores[0] > 0.7 > 0.5 > ranking.common.scores[1]
 
 
 def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> None:
     problem = make_problem(words=("stone", "oven"))
-    ranking = rank_for_query(problem, "b", np.array([1.0, 0.0, 5.0]), np.array([0.9, 0.9, 0.01]))
+    ranking = rank_for_query(problem, "b", TopicEvidence(np.array([1.0, 0.0, 5.0]), np.array([0.9, 0.9, 0.01])))
     assert list_phrases(ranking.common) == ["oven stone"]
 
 
 def test_phrases_below_the_floor_are_distinct_unless_they_repeat_a_common_word() -> None:
-    ranking = rank_for_query(make_problem(), "b", np.array([1.0, 0.0, 4.0]), np.array([0.9, 0.9, 0.06]))
+    ranking = rank_for_query(make_problem(), "b", TopicEvidence(np.array([1.0, 0.0, 4.0]), np.array([0.9, 0.9, 0.06])))
     assert list_phrases(ranking.common) == ["oven stone"]
     assert list_phrases(ranking.distinct_hit) == ["rye flour"]
 
 
 def test_other_words_for_a_phrase_of_the_query_need_no_floor() -> None:
-    ranking = rank_for_query(make_problem(partial_match=1.0), "b", None, np.ones(3))
+    ranking = rank_for_query(make_problem(partial_match=1.0), "b", None)
     assert set(list_phrases(ranking.common)) == {"oven stone", "rye flour"}
 
 
 def test_a_phrase_of_other_hits_does_not_set_a_hit_apart() -> None:
-    ranking = rank_for_query(make_problem(), "b", None, np.ones(3), np.array([False, False, True]))
+    ranking = rank_for_query(make_problem(), "b", None, np.array([False, False, True]))
     assert not len(ranking.distinct_hit)
 
 
