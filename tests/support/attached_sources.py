@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from elasticsearch import Elasticsearch, helpers
@@ -11,6 +13,7 @@ from elasticsearch import Elasticsearch, helpers
 from indexer.cli.main import run
 from indexer.engines import open_engine
 from indexer.engines.base import Engine
+from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
 from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
 
 MAPPINGS: dict[str, dict[str, Any]] = {
@@ -104,3 +107,16 @@ def attach_source(attached: AttachedSource, *options: str, index: str = "", engi
     address = f"{attached.url}/{index or attached.index}"
     command = ["attach", address, "--index", "news", "--engine", engine or attached.url, "--index-processes", "1"]
     assert run([*command, *maps, *options]) == 0
+
+
+@contextmanager
+def serve_callers(source: AttachedSource, tmp_path: Path, **settings: Any) -> Iterator[Callable[[str], AppClient]]:
+    """Give a function from a caller's name to a client with that caller's key."""
+    keys = IssuedKeys(tmp_path / "keys.toml")
+    everything = ("read", "compare", "ingest")
+    for name, groups in {"root": ("*",), "staff": ("staff",), "guest": ("guests",)}.items():
+        keys.issue(name, everything, groups=groups)
+    with source.open_engine() as engine:
+        app = make_app_client(engine, keys, **settings)
+        yield lambda name: app.with_key(keys.secrets[name])
+        app.close()

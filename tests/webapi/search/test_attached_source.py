@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from elasticsearch import BadRequestError, Elasticsearch
 from indexer.engines.attached_source import SourceAccess
 from indexer.engines.elasticsearch import query_builder, reader
 from indexer.indexing.update import refresh_index
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.api_keys import AppClient, make_app_client
 from tests.support.attached_sources import (
     BASE_TEXT,
     MAPPINGS,
@@ -23,25 +22,13 @@ from tests.support.attached_sources import (
     attach_source,
     make_stories,
     make_story,
+    serve_callers,
 )
 from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
 from tests.support.polling import wait_until
 from tests.support.web_servers import WAIT_HEADER, RunningServer, launch_server
 from webapi.search.source_search import SourceHit
 from worker.jobs.config import WorkConfig
-
-
-@contextmanager
-def serve_callers(source: AttachedSource, tmp_path: Path, **settings: Any) -> Iterator[Callable[[str], AppClient]]:
-    """Give a function from a caller's name to a client with that caller's key."""
-    keys = IssuedKeys(tmp_path / "keys.toml")
-    everything = ("read", "compare", "ingest")
-    for name, groups in {"root": ("*",), "staff": ("staff",), "guest": ("guests",)}.items():
-        keys.issue(name, everything, groups=groups)
-    with source.open_engine() as engine:
-        app = make_app_client(engine, keys, **settings)
-        yield lambda name: app.with_key(keys.secrets[name])
-        app.close()
 
 
 def search_news(who: AppClient, body: dict[str, Any], status: int = 200) -> Any:

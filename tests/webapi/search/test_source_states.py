@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,24 +18,19 @@ from indexer.engines.elasticsearch.attached_source import ElasticsearchSource
 from indexer.errors import BadSetting, EngineUnavailable
 from indexer.indexing.build import build_index
 from indexer.indexing.update import refresh_index
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
-from tests.support.attached_sources import MAPPINGS, AttachedSource, attach_source, make_stories, make_story
+from tests.support.api_keys import AppClient, make_app_client
+from tests.support.attached_sources import (
+    MAPPINGS,
+    AttachedSource,
+    attach_source,
+    make_stories,
+    make_story,
+    serve_callers,
+)
 from tests.support.polling import wait_until
 
 PAGE = {"index": "news", "query": "web graph"}
 PAIR = {"index": "news", "a": {"id": "s1"}, "b": {"id": "s2"}}
-
-
-@contextmanager
-def serve_callers(source: AttachedSource, tmp_path: Path) -> Iterator[Callable[[str], AppClient]]:
-    """Give a function from a caller's name to a client with that caller's key."""
-    keys = IssuedKeys(tmp_path / "keys.toml")
-    for name, groups in {"root": ("*",), "staff": ("staff",), "guest": ("guests",)}.items():
-        keys.issue(name, ("read", "compare", "ingest"), groups=groups)
-    with source.open_engine() as engine:
-        app = make_app_client(engine, keys)
-        yield lambda name: app.with_key(keys.secrets[name])
-        app.close()
 
 
 def explain(who: AppClient, hits: list[str], **changes: Any) -> Any:
