@@ -126,6 +126,11 @@ class PhraseModel:
     def word_ids(self) -> dict[str, int]:
         return {word: i for i, word in enumerate(self.words)}
 
+    def get_word_frequency(self, word: str) -> int:
+        """Return the number of documents that contain a word; 0 for an unknown word."""
+        word_id = self.word_ids.get(word)
+        return 0 if word_id is None else int(self.word_document_frequency[word_id])
+
     @cached_property
     def word_idf(self) -> NDArray[np.float64]:
         """BM25's idf of every word, and last that of an unknown word, shape (words + 1,)."""

@@ -33,9 +33,8 @@ def split_query(text: str, model: PhraseModel) -> list[QueryWord]:
     Nearly every document contains a function word, so that it says nothing about any of them.
     """
     words = _read_words(text, model.lemmatizer)
-    lemmas, ids = [word.lemma for word in words], model.word_ids
-    counts = [model.word_document_frequency[ids[lemma]] if lemma in ids else 0 for lemma in lemmas]
-    frequency = np.array(counts, dtype=np.int32)
+    lemmas = [word.lemma for word in words]
+    frequency = np.array([model.get_word_frequency(lemma) for lemma in lemmas], dtype=np.int32)
     is_function_word = mark_stopwords(lemmas, frequency, model.document_count, model.lemmatizer.language)
     return [word for word, is_function in zip(words, is_function_word, strict=True) if not is_function] or words
 

@@ -203,7 +203,7 @@ def test_a_hit_that_was_found_by_words_alone_says_the_words(
 ) -> None:
     page = open_elements(chromium, other_site, site, make_element(site, "paper-1", f'query="qwertyuiop 1" {lists}'))
     page.wait_for_texts("why-this-result[state=ready] >> .label")
-    assert page.get_texts("why-this-result >> .label") == ["Query words", "Sets it apart"]
+    assert page.get_texts("why-this-result >> .label") == ["Matches", "Sets it apart"]
     assert page.get_texts("why-this-result >> [part=words] li") == ["1 found", "qwertyuiop not found"]
 
 
@@ -252,10 +252,11 @@ def test_a_word_is_shown_as_part_of_its_phrase_or_alone_but_never_twice(page: Pa
     ]
     show_reasons(page, {"matched": words, "lacks": ["moon"], "common": common, "distinct": []})
     assert page.wait_for_texts("why-this-result >> [part=phrase]") == ["Day", "time zone", "calendar"]
-    assert page.get_texts("why-this-result >> [part=words] li") == ["sun found", "moon not found"]
-    assert page.get_texts("why-this-result >> .label") == ["Query words", "Shared with the query"]
+    shown = ["=Day, in both", "=time zone, in both", "sun found", "moon not found"]
+    assert page.get_texts("why-this-result >> [part=words] li") == shown
+    assert page.get_texts("why-this-result >> .label") == ["Matches", "Related"]
     show_reasons(page, {"matched": words[:2], "lacks": ["moon"], "common": common[3:], "distinct": []})
-    assert page.wait_for_texts("why-this-result >> .label") == ["Shared with the query", "Not found"]
+    assert page.wait_for_texts("why-this-result >> .label") == ["Matches"]
     assert site.count_requests("POST", "/v1/explanations") == 0
 
 

@@ -40,7 +40,7 @@
     found: "found",
     lacking: "not found",
     missing: "Not found",
-    query: { matched: "Query words", common: "Shared with the query", distinct_a: "Sets it apart" },
+    query: { matched: "Matches", common: "Related", distinct_a: "Sets it apart" },
     document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
     page: { common: "Shared with the page", distinct_a: "Sets it apart" },
     above: { distinct_b: "Only the result above", distinct_a: "Only this result", common: "Both" },
@@ -174,18 +174,19 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     const [short, long] = one.length < other.length ? [one, other] : [other, one];
     return one === other || (short.length > 2 && long.length - short.length < 3 && long.startsWith(short));
   };
+  const write = ({ word, as }) => (as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`);
   const covers = (words, { word, as }) => [word, as].flatMap(split).some((form) => words.some((one) => same(one, form)));
 
-  /** Return what to show of the words and the shared phrases: phrases with a word of the query before others, no word
-      that is part of a phrase, and no phrase that only repeats a word. A weak phrase of one word does; any other is
-      shown instead of its words. */
+  /** Return what to show of the words and the shared phrases: phrases with a word of the query (`found`) before others,
+      no word that is part of a phrase, and no phrase that only repeats a word. A weak phrase of one word does; any other
+      is shown instead of its words. */
   function distil({ matched = [], common = [] }, most = Infinity) {
     const written = (entry) => (entry.kind === "implied" ? [] : split(`${entry.display} ${entry.phrase}`));
     const found = new Set(common.filter((entry) => matched.some((one) => covers(written(entry), one))));
     const repeats = (entry) => entry.score < LEAST_SCORE && found.has(entry) && split(entry.display).length === 1;
     const phrases = [...found, ...common.filter((entry) => !found.has(entry))].filter((entry) => !repeats(entry)).slice(0, most);
     const told = phrases.flatMap(written);
-    return { matched: matched.filter((one) => !covers(told, one)), common: phrases };
+    return { matched: matched.filter((one) => !covers(told, one)), common: phrases, found: phrases.filter((entry) => found.has(entry)) };
   }
 
   function highlight(roots, found) {
@@ -485,6 +486,10 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const told = names.includes("common") ? { ...source, ...distil(source, most) } : source;
       if (told !== source && !told.common.length && !names.includes("matched")) names.unshift("matched"); // the words are all there is
       const shown = names.filter((name) => name !== "matched" || source.matched);
+      if (told !== source && shown.includes("matched")) {
+        told.matched = [...told.found, ...told.matched];
+        told.common = told.common.filter((entry) => !told.found.includes(entry));
+      }
       if (shown[0] === "matched" && shown[1] === "common" && !told.matched.length) shown.splice(0, 2, "common", "matched"); // what it lacks comes last
       return shown.map((name) => [name, (told[name] || []).slice(0, name === "matched" ? MOST_WORDS : most)]);
     }
@@ -529,7 +534,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list);
     }
 
-    /** The words of the query: those that the hit contains, then those that it lacks. */
+    /** The phrases and words of the query that the hit contains, then the words that it lacks. */
     #words(matched) {
       const source = this.#reasons || this.#rough;
       const lacks = source.matched.length || source.common?.length ? (source.lacks || []).slice(0, MOST_WORDS) : [];
@@ -537,7 +542,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const item = (kind, shown) =>
         make("li", {}, make("span", { class: `word ${kind}`, part: `word word-${kind}`, dir: "auto" }, shown),
           make("span", { class: "hide" }, ` ${WORDS[kind]}`));
-      const found = matched.map(({ word, as }) => item("found", as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`));
+      const found = matched.map((one) => (one.phrase ? make("li", {}, this.#chip("common", one)) : item("found", write(one))));
       const missing = lacks.map((word) => item("lacking", make("s", {}, word)));
       const list = make("ul", { part: "words", "aria-labelledby": "matched" }, ...found, ...missing);
       const label = this.#label("matched", matched.length ? null : WORDS.missing);

@@ -15,6 +15,9 @@ from worker.comparer import Comparer
 from worker.explain.side import Side
 from worker.index_catalog import get_analyzer_cache
 
+_EVEN_SCORE = 0.5
+"""Chance from which a reader rather keeps a phrase than strikes it out."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToldEntry:
@@ -75,22 +78,27 @@ class QueryRunner:
         ]
 
     def list_told_entries(self, answer: HitAnswer) -> list[ToldEntry]:
-        """Return the matched words of an answer, then the entries of ``common``.
+        """Return what a results page tells, in its order: phrases of both texts that contain a matched word, the
+        matched words that are part of none of them, and the other phrases.
 
-        As on a results page, a phrase of both texts takes the place of the matched words it consists of. Phrases merged
-        into an entry (``also``) are not shown there, and do not count.
+        A weak phrase of one word only repeats that word. Phrases merged into an entry (``also``) are not shown there,
+        and do not count.
         """
         words = [self._make_entry(match["word"], match.get("as") or match["word"]) for match in answer.matched]
-        common = [self._make_entry(one["display"], one["phrase"].replace(PAIR_SEPARATOR, " ")) for one in answer.common]
-        told: dict[str, ToldEntry] = {}
-        shared = [entry for entry, one in zip(common, answer.common, strict=True) if one["kind"] == "shared"]
+        matched_words = frozenset().union(*(word.words for word in words))
+        found: dict[str, ToldEntry] = {}
+        others: dict[str, ToldEntry] = {}
+        for one in answer.common:
+            entry = self._make_entry(one["display"], one["phrase"].replace(PAIR_SEPARATOR, " "))
+            if one["kind"] != "shared" or entry.words.isdisjoint(matched_words):
+                others[entry.text] = entry
+            elif one["score"] >= _EVEN_SCORE or " " in one["display"]:
+                found[entry.text] = entry
         for word in words:
             (lemmas,) = self.lemmatize_all([word.text])
-            entry = next((phrase for phrase in shared if phrase.words.issuperset(lemmas)), word)
-            told.setdefault(entry.text, entry)
-        for entry in common:
-            told.setdefault(entry.text, entry)
-        return list(told.values())
+            if not any(phrase.words.issuperset(lemmas) for phrase in found.values()):
+                found[word.text] = word
+        return list((found | others).values())
 
     def _make_entry(self, *texts: str) -> ToldEntry:
         return ToldEntry(texts[0], frozenset(self._list_words_and_lemmas(texts)))

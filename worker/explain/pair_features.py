@@ -93,8 +93,7 @@ def _make_word_frequency(pair: SidePair, model: PhraseModel) -> Callable[[str], 
             unreadable -= frozenset(side.text.word_counts)
 
     def get_frequency(word: str) -> int:
-        word_id = None if word in unreadable else model.word_ids.get(word)
-        return 0 if word_id is None else int(model.word_document_frequency[word_id])
+        return 0 if word in unreadable else model.get_word_frequency(word)
 
     return get_frequency
 

@@ -52,10 +52,12 @@ class MatchedWord:
 
 @dataclass(frozen=True, slots=True)
 class QueryMatch:
-    """The words of a query, in its order, by whether a document contains them."""
+    """The words of a query, by whether a document contains them."""
 
     matched: tuple[MatchedWord, ...] = ()
+    """The rarest word of the index first."""
     lacks: tuple[str, ...] = ()
+    """In the order of the query."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"matched": [word.to_dict() for word in self.matched], "lacks": list(self.lacks)}
@@ -69,7 +71,12 @@ class QueryMatcher:
         distinct = {word.written.casefold(): word for word in reversed(analyzer.split_query(query))}
         in_order = islice(reversed(distinct.values()), MAX_QUERY_WORDS)
         self._lemma_by_word = {word.written: word.lemma for word in in_order}
-        self._lemmatizer = analyzer.model.lemmatizer
+        model = analyzer.model
+        frequency = {
+            word: min(map(model.get_word_frequency, lemma.split())) for word, lemma in self._lemma_by_word.items()
+        }
+        self._by_rarity = sorted(frequency, key=frequency.__getitem__)
+        self._lemmatizer = model.lemmatizer
         self._source = source
 
     def match_documents(self, documents: Sequence[AnalysedDocument], groups: Groups = None) -> list[QueryMatch]:
@@ -104,9 +111,8 @@ class QueryMatcher:
         return self._sort_words(matched, without_place=spans.keys() - matched.keys())
 
     def _sort_words(self, matched: Mapping[str, MatchedWord], without_place: Set[str] = frozenset()) -> QueryMatch:
-        words = self._lemma_by_word
-        lacks = (word for word in words if word not in matched and word not in without_place)
-        return QueryMatch(tuple(matched[word] for word in words if word in matched), tuple(lacks))
+        lacks = (word for word in self._lemma_by_word if word not in matched and word not in without_place)
+        return QueryMatch(tuple(matched[word] for word in self._by_rarity if word in matched), tuple(lacks))
 
     def _find_in_source(self, documents: Sequence[AnalysedDocument], groups: Groups) -> Mapping[str, WordPlaces]:
         """Return the places of the words in each document that the source has as we have it, by id."""

@@ -118,7 +118,8 @@ def test_matched_is_what_the_highlighter_of_the_source_marks_for_each_word(
         for id, answer in zip(ids, answers, strict=True):
             marks = {word: highlight_word(source, documents[id], id, word) for word in dict.fromkeys(query)}
             distinct = {word.casefold(): word for word in reversed(query)}.values()
-            assert answer["matched"] == [marks[word] for word in query if word in distinct and marks[word]]
+            matched_words = sorted(answer["matched"], key=lambda one: query.index(one["word"]))
+            assert matched_words == [marks[word] for word in query if word in distinct and marks[word]]
             assert answer["lacks"] == [word for word in query if word in distinct and not marks[word]]
             checked, matched = checked + 1, matched + len(answer["matched"])
     assert matched > CASES // 2, "the cases are not empty"
@@ -133,8 +134,8 @@ def test_stems_synonyms_and_accents_of_the_source_count(comparer: Comparer) -> N
     (answer,) = match_query(comparer, "automobile Resumes sick", ["driver"])
     assert [(word["as"], word["field"]) for word in answer["matched"]] == [
         ("motor vehicle", "text"),
-        ("Résumé", "title"),
         ("ill", "title"),
+        ("Résumé", "title"),
     ]
 
 
@@ -144,7 +145,7 @@ def test_stems_synonyms_and_accents_of_the_source_count(comparer: Comparer) -> N
         ("the of", [("the", "The"), ("of", "of")], []),
         ("x", [], ["x"]),
         ("🚀", [], []),
-        ('"organ" AND (old* OR -church)', [("organ", "organ"), ("old", "old"), ("church", "church")], []),
+        ('"organ" AND (old* OR -church)', [("old", "old"), ("church", "church"), ("organ", "organ")], []),
         ("organ " + "x" * 200, [("organ", "organ")], ["x" * 200]),
         ("שלום die Orgel", [], ["שלום", "die", "Orgel"]),
     ],

@@ -84,7 +84,7 @@ def test_a_phrase_of_both_texts_is_told_in_the_place_of_its_words(runner: QueryR
     assert [entry.text for entry in told] == ["honey bee", "hive", "dance"]
 
 
-def test_matched_words_are_told_before_common(runner: QueryRunner) -> None:
+def test_matched_words_are_told_before_other_phrases(runner: QueryRunner) -> None:
     matched = [{"word": "dances", "as": "Dance", "field": "text", "start": 3, "end": 8}]
     told = runner.list_told_entries(HitAnswer("q", "a1", matched, make_common("honey bee")))
     assert [entry.text for entry in told] == ["dances", "honey bee"]
