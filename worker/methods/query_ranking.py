@@ -1,10 +1,10 @@
 """The ranking where one side is a query: which phrases of a hit say why it was found.
 
 Common are the phrases that both texts contain, which is a fact, those of the hit that the query contains in other words
-(an acronym, another word of the family), and those of the hit that both are about in topic space, if the evidence
-stands out from what random documents show. The rest of the hit's phrases is distinct of it, except those that repeat a
-word of the query or of a common phrase. A phrase of the query that the hit lacks is distinct of the query, unless the
-hit is about it in other words.
+(an acronym, another word of the family), and, unless the hit contains every word of the query, those of the hit that
+both are about in topic space, if the evidence stands out from what random documents show. The rest of the hit's phrases
+is distinct of it, except those that repeat a word of the query or of a common phrase. A phrase of the query that the
+hit lacks is distinct of the query, unless the hit is about it in other words.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ def rank_for_query(
     odds = ReaderOdds(problem)
     distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
     chance = _estimate_chance(problem, common & ~problem.is_shared, odds, evidence)
-    if not (set(asked.tokens) - ENGLISH_STOPWORDS).isdisjoint(hit.tokens):
-        common &= problem.is_shared | (chance >= _EVEN)  # the words of both say why the hit was found
+    words = set(asked.tokens) - ENGLISH_STOPWORDS
+    if words and words.issubset(hit.tokens):  # they say all there is to say about why the hit was found
+        common &= problem.is_shared | (asked.partial_match >= 1)
+    elif not words.isdisjoint(hit.tokens):
+        common &= problem.is_shared | (chance >= _EVEN)
     distinct_hit = hit.is_salient & ~common & ~_flag_repeated_words(problem.phrases, common, asked.tokens)
     if excluded is not None:
         distinct_hit &= ~excluded

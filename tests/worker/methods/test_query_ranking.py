@@ -70,15 +70,20 @@ def test_all_phrases_of_the_hit_are_distinct_from_a_query_without_phrases(
     assert "B contains no phrase of the index" in answer.stats.notes
 
 
-def make_problem(*, partial_match: float = 0.0, words: tuple[str, ...] = ()) -> PairProblem:
-    """Return three phrases of a hit, the first of which the query has, too; ``words`` are those of both texts."""
+def make_problem(
+    *, partial_match: float = 0.0, words: tuple[str, ...] = (), lacking: tuple[str, ...] = ()
+) -> PairProblem:
+    """Return three phrases of a hit, the first of which the query has, too.
+
+    ``words`` are those of both texts, ``lacking`` those of the query alone.
+    """
     return PairProblem(
         phrases=["oven stone", "stone wall", "rye flour"],
         a=SideFeatures(
             is_salient=np.ones(3, dtype=bool), salience=np.array([0.3, 0.2, 0.9]), count=np.ones(3, int), tokens=words
         ),
         b=SideFeatures(
-            tokens=words,
+            tokens=(*words, *lacking),
             is_salient=np.array([True, False, False]),
             salience=np.array([1.0, 0.0, 0.0]),
             count=np.array([1, 0, 0]),
@@ -103,9 +108,18 @@ def test_phrases_of_the_hit_are_common_if_random_documents_have_none_as_good() -
 
 
 def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> None:
-    problem = make_problem(words=("stone", "oven"))
+    problem = make_problem(words=("stone", "oven"), lacking=("bread",))
     ranking = rank_for_query(problem, "b", TopicEvidence(np.array([1.0, 0.0, 5.0]), np.array([0.9, 0.9, 0.01])))
     assert list_phrases(ranking.common) == ["oven stone"]
+
+
+def test_only_a_hit_that_lacks_a_word_of_the_query_needs_other_phrases() -> None:
+    evidence = TopicEvidence(np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01]))
+    some = rank_for_query(make_problem(words=("stone", "oven"), lacking=("bread",)), "b", evidence)
+    assert list_phrases(some.common) == ["rye flour", "oven stone"]
+    every = rank_for_query(make_problem(words=("the", "stone", "oven")), "b", evidence)
+    assert list_phrases(every.common) == ["oven stone"]
+    assert "rye flour" in list_phrases(every.distinct_hit)
 
 
 def test_phrases_below_the_floor_are_distinct_unless_they_repeat_a_common_word() -> None:
