@@ -26,13 +26,18 @@ from indexer.readers.markup import parse_html, parse_markdown, parse_plain_text
 from indexer.records import BadRecord, FieldMap, make_document
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences
-from indexer.text.tokenizer import SEPARATOR_MARKS, lemmatize_text, split_words_and_separators, tokenize_document
+from indexer.text.tokenizer import (
+    SEPARATOR_MARKS,
+    lemmatize_text,
+    locate_tokens,
+    split_words_and_separators,
+)
 from tests.support import regex_steps
 from tests.support.corpora.engine_corpus import make_draft, weigh_drafts
 from tests.support.regex_steps import StepCounter
 from tests.test_architecture import MODULES
 from worker.answer.near_duplicates import NearDuplicates
-from worker.explain.query_side import MAX_QUERY_PHRASES, add_every_phrase
+from worker.explain.query_side import MAX_QUERY_PHRASES, analyse_query
 from worker.explain.side import Side, split_search_words_and_filters
 from worker.phrasing.compounds import find_compound, pad_tokens_for_compounds
 
@@ -213,7 +218,7 @@ TEXT_READERS: Mapping[str, Callable[[str], object]] = {
     "json": lambda text: parse_json_line(text.encode()),
     "record": make_record,
     "date": date_to_millis,
-    "tokens": lambda text: tokenize_document(Document("x", text=text)).spans(),
+    "tokens": lambda text: locate_tokens(Document("x", text=text), LEMMATIZER),
     "lemmas": lemmatize,
     "search side": split_search_words_and_filters,
     "side": Side.from_text,
@@ -237,7 +242,7 @@ def test_a_query_of_many_phrases_is_compared_in_bounded_work(count_operations: O
     def count(size: int) -> int:
         names = [f"w{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(size)]
         model = weigh_drafts([make_draft("x", names, names)]).model
-        phrases = [one.phrase for one in add_every_phrase(make_draft("query", names, names), model).salient]
+        phrases = [one.phrase for one in analyse_query(Document("", "", " ".join(names)), model).salient]
         return count_operations(lambda: NearDuplicates(model).group_near_duplicates(phrases))
 
     assert count(2 * MAX_QUERY_PHRASES) <= MAX_GROWTH * count(MAX_QUERY_PHRASES)

@@ -20,10 +20,10 @@ from worker.answer.comparison import Comparison
 from worker.answer.query_page import explain_query_page
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
-from worker.explain.pair_features import build_pair_problem
+from worker.explain.pair_features import build_problem
 from worker.explain.phrase_holders import find_own_text_holders
 from worker.explain.query_match import QueryMatch, match_pairs
-from worker.explain.resolved_side import fill_topic_vectors
+from worker.explain.resolved_side import weigh_texts_together
 from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
@@ -150,7 +150,7 @@ class Comparer:
         def explain(reader: Reader) -> ExplainedPage:
             pairs = self._resolve_pairs(reader, specs)
             matches = self._match_queries(reader, pairs, specs[0].groups)
-            fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
+            weigh_texts_together(side for pair in pairs for side in (pair.a, pair.b))
             holders = find_own_text_holders(pairs, None, specs[0].groups)
             return ExplainedPage(reader.info.epoch, explain_query_page(specs, pairs, matches), holders)
 
@@ -180,7 +180,7 @@ class Comparer:
     def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> _PreparedPage:
         pairs = self._resolve_pairs(reader, specs)
         matches = self._match_queries(reader, pairs, specs[0].groups)
-        fill_topic_vectors(side for pair in pairs for side in (pair.a, pair.b))
+        weigh_texts_together(side for pair in pairs for side in (pair.a, pair.b))
         size = max(spec.neighbours for spec in specs)
         neighbourhood = fetch_neighbourhood(reader, pairs, size=size, groups=specs[0].groups)
         holders = find_own_text_holders(pairs, neighbourhood, specs[0].groups)
@@ -285,8 +285,8 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
     """Build the features of a pair and return them with the method's result."""
     query_side = _find_query_side(spec, pair)
     method = METHODS[spec.method]
-    problem = build_pair_problem(
-        pair,
+    problem = build_problem(
+        [pair],
         graph,
         spec.parameters,
         unit_weights=spec.is_full_graph and spec.preset == "paper",
@@ -299,7 +299,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         measured = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
         ids = np.full(len(problem.phrases), -1, dtype=np.int64)
         ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
-        evidence = QueryTopic(query, ids).measure_evidence(hit, ids)
+        evidence = QueryTopic(query, ids).measure_evidence([hit], [ids])
         ranking = rank_for_query(problem, query_side, evidence)
         is_common = np.zeros(len(problem.phrases), dtype=bool)
         is_common[ranking.common.indices] = True

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from indexer.documents import AnalysedDocument, Document, SalientPhrase
+from indexer.documents import PAIR_SEPARATOR, AnalysedDocument, Document, SalientPhrase
 
 Positions = NDArray[np.int64]
 """Positions of documents in their DocumentColumns, shape (documents,)."""
@@ -200,12 +200,13 @@ def find_shared_columns(documents: Sequence[AnalysedDocument]) -> tuple[Document
 class LazySalientPhrases(Sequence[SalientPhrase]):
     """The salient phrases of a stored document; equal to a tuple of equal phrases."""
 
-    __slots__ = ("_decoded_rows", "_encoded_rows", "_spans", "phrases", "salience")
+    __slots__ = ("_decoded_rows", "_encoded_rows", "_spans", "counts", "phrases", "salience")
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         """``rows``: phrase, salience, count and spans of each, as ``document_codec`` stores them."""
         self.phrases: tuple[str, ...] = tuple([row[0] for row in rows])
         self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
+        self.counts: tuple[int, ...] = tuple([row[2] for row in rows])
         self._encoded_rows = orjson.dumps(rows)
         self._decoded_rows: list[list[Any]] | None = None
         self._spans: dict[str, tuple[tuple[str, int, int], ...]] = {}
@@ -256,6 +257,15 @@ def get_phrase_salience(salient: Sequence[SalientPhrase]) -> Iterable[tuple[str,
     if isinstance(salient, LazySalientPhrases):
         return zip(salient.phrases, salient.salience, strict=True)
     return [(one.phrase, one.salience) for one in salient]
+
+
+def get_phrase_counts(salient: Sequence[SalientPhrase]) -> dict[str, int]:
+    """Return how often each phrase occurs in the text; a phrase pair, of which the members are counted, has none."""
+    if isinstance(salient, LazySalientPhrases):
+        counts = dict(zip(salient.phrases, salient.counts, strict=True))
+    else:
+        counts = {one.phrase: one.count for one in salient}
+    return {phrase: count for phrase, count in counts.items() if PAIR_SEPARATOR not in phrase}
 
 
 def find_first_spans(salient: Sequence[SalientPhrase], phrase: str) -> Sequence[tuple[str, int, int]]:

@@ -11,6 +11,7 @@ share of random documents that have a salient phrase with as much evidence for t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.int_arrays import csr_positions
-from indexer.model.topic_space import TopicSpace, WeighedText
+from indexer.model.topic_space import TopicSpace, WeighedText, to_single_precision
 
 Ints = NDArray[np.integer]
 Vectors = NDArray[np.float32]
@@ -83,19 +84,22 @@ class PhraseDirections:
         directions = self._sum_word_vectors(word_ids, owners, len(phrase_ids))
         return PhraseVectors(directions, self._compute_spread(directions))
 
-    def compute_query_direction(self, word_ids: Ints, without: WeighedText | None = None) -> Vectors:
-        """Return the direction of a query of these words, shape (dimensions,); zeros if none has a vector.
+    def compute_query_directions(self, word_ids: Ints, without: Sequence[WeighedText | None] = (None,)) -> Vectors:
+        """Return the direction of a query of these words for each of some documents, shape (documents, dimensions).
 
-        ``without`` is a document whose share of the words' vectors is left out: a rare word points to the few
-        documents that contain it, and that says nothing about what else one of them has in common with the query.
+        The document's share of the words' vectors is left out of it (None leaves out nothing): a rare word points to
+        the few documents that contain it, and that says nothing about what else one of them has in common with the
+        query. Zeros if no word has a vector.
         """
-        has_vector = self._space.vector_rows[word_ids] >= 0
-        known = np.asarray(word_ids)[has_vector]
-        vectors = self._scale_word_vectors(self._space.vector_rows[known])
-        if without is not None and len(known):
-            vectors = vectors - self._share_of_document(without, self._space.vector_rows[known])
-        direction = self._space.word_idf[known].astype(np.float32) @ _normalise_rows(vectors)
-        return _normalise_rows(direction[np.newaxis]).ravel()
+        known = np.asarray(word_ids)[self._space.vector_rows[word_ids] >= 0]
+        rows = self._space.vector_rows[known]
+        vectors = self._scale_word_vectors(rows)
+        rest = [
+            vectors if document is None else vectors - self._share_of_document(document, rows) for document in without
+        ]
+        idf = self._space.word_idf[known].astype(np.float32)
+        unit_vectors = _normalise_rows(np.concatenate(rest)).reshape(len(rest), *vectors.shape)
+        return _normalise_rows(np.stack([idf @ of_document for of_document in unit_vectors]))
 
     def _share_of_document(self, document: WeighedText, rows: Ints) -> Vectors:
         """Return what a document adds to the scaled vectors of words, shape (words, dimensions).
@@ -103,8 +107,8 @@ class PhraseDirections:
         A scaled vector is the sum, over the documents that were sampled, of the word's weight in the document times
         the document's vector divided by the scales.
         """
-        weight_by_row = dict(zip(document.rows.tolist(), document.weights.tolist(), strict=True))
-        weights = np.array([weight_by_row.get(row, 0.0) for row in rows.tolist()], dtype=np.float32)
+        is_word = rows[:, np.newaxis] == document.rows
+        weights = np.where(is_word, document.weights, np.float32(0)).sum(axis=1)
         return np.asarray(self._sampled_share * np.outer(weights, document.raw_vector / self._space.scales))
 
     def measure_evidence(self, phrases: PhraseVectors, query: Vectors, document: Vectors) -> Scores:
@@ -141,7 +145,7 @@ class PhraseDirections:
         return _normalise_rows(weights @ _normalise_rows(self._scale_word_vectors(distinct)))
 
     def _scale_word_vectors(self, rows: Ints) -> Vectors:
-        return np.asarray(self._space.vectors[rows].astype(np.float32) * self._space.scales)
+        return np.asarray(to_single_precision(self._space.vectors[rows]) * self._space.scales)
 
     @cached_property
     def _mean(self) -> Vectors:

@@ -9,6 +9,7 @@ the bytes of stored models; this one never holds two bases of the vocabulary's s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -37,7 +38,7 @@ _MIN_SQUARED_RATIO = 1e-6
 """Squared singular values below this share of the largest are rounding errors."""
 _SAMPLE_BATCH = 1000
 """Documents of the sample weighed at a time."""
-SMALL_BATCH = 8
+_SMALL_BATCH = 8
 """Up to this many texts are summed one by one: building a sparse matrix would take longer."""
 
 Ints = NDArray[np.integer]
@@ -54,6 +55,8 @@ class WeighedText(NamedTuple):
     """The sum of the vectors of its words by weight, shape (dimensions,)."""
     vector: NDArray[np.float32]
     """The same, less the mean of all texts and of length 1; zeros for a text without a known word."""
+    raw_pair_vector: NDArray[np.float32]
+    """The sum in the leading ``PAIR_DIMENSIONS``: the last digits of a sum depend on the number of dimensions."""
 
 
 @dataclass(frozen=True)
@@ -89,19 +92,36 @@ class TopicSpace:
         shape (texts,), the tokens of each text.
         """
         cells = self._weigh_words(word_ids, text_of_token, text_lengths)
-        raw = self._sum_word_vectors(cells, len(text_lengths)) - self.centroid
-        size = np.linalg.norm(raw, axis=1, keepdims=True)
         known = np.bincount(cells.text, minlength=len(text_lengths)) > 0
-        return np.asarray(np.divide(raw, size, out=np.zeros_like(raw), where=(size > 1e-9) & known[:, None]))
+        return self._centre_and_normalise(self._sum_word_vectors(cells, len(text_lengths)), known)
 
-    def weigh_text(self, word_ids: Ints) -> WeighedText:
-        """Weigh the words of one text, given in any order, and return them with the text's vector."""
-        cells = self._weigh_words(word_ids, np.zeros(len(word_ids), dtype=np.int64), np.array([len(word_ids)]))
-        raw = self._sum_word_vectors(cells, 1)[0]
+    def embed_weighed_texts(self, texts: Sequence[WeighedText]) -> NDArray[np.float32]:
+        """Return what ``embed_texts`` does, in the space of the leading ``PAIR_DIMENSIONS``, for weighed texts."""
+        known = np.array([len(text.rows) > 0 for text in texts])
+        return self._centre_and_normalise(np.stack([text.raw_pair_vector for text in texts]), known)
+
+    def _centre_and_normalise(self, raw: NDArray[np.float32], is_known: NDArray[np.bool_]) -> NDArray[np.float32]:
+        centred = raw - self.centroid
+        size = np.linalg.norm(centred, axis=1, keepdims=True)
+        return np.asarray(np.divide(centred, size, out=np.zeros_like(centred), where=(size > 1e-9) & is_known[:, None]))
+
+    def weigh_texts(self, word_ids: Ints, text_lengths: Ints) -> list[WeighedText]:
+        """Weigh the words of texts and return each with its vector.
+
+        ``word_ids``, shape (tokens,), has the words of one text after another; ``text_lengths`` the tokens of each.
+        """
+        text_of_token = np.repeat(np.arange(len(text_lengths)), text_lengths)
+        cells = self._weigh_words(word_ids, text_of_token, text_lengths)
+        return [self._weigh_part(cells, part) for part in _split_by_text(cells, len(text_lengths))]
+
+    def _weigh_part(self, cells: _TextWordWeights, part: slice) -> WeighedText:
+        rows, weights = cells.row[part], cells.weight[part]
+        vectors = to_single_precision(self.vectors[rows])
+        raw = weights @ vectors
         centred = raw - self.centroid
         length = float(np.linalg.norm(centred))
-        vector = centred / length if length > 1e-9 and len(cells.row) else np.zeros_like(centred)
-        return WeighedText(cells.row, cells.weight, raw, vector)
+        vector = centred / length if length > 1e-9 and len(rows) else np.zeros_like(centred)
+        return WeighedText(rows, weights, raw, vector, weights @ vectors[:, :PAIR_DIMENSIONS])
 
     def _weigh_words(self, word_ids: Ints, text_of_token: Ints, text_lengths: Ints) -> _TextWordWeights:
         return _weigh_words_by_text(
@@ -111,23 +131,27 @@ class TopicSpace:
     @cached_property
     def _single_precision_vectors(self) -> NDArray[np.float32]:
         """All vectors in single precision; only large batches need them."""
-        return _to_single_precision(self.vectors)
+        return to_single_precision(self.vectors)
 
     def _sum_word_vectors(self, word_weights: _TextWordWeights, text_count: int) -> NDArray[np.float32]:
         """Return the weighted sum of the vectors of each text's words, shape (texts, dimensions)."""
-        if text_count > SMALL_BATCH:
+        if text_count > _SMALL_BATCH:
             return np.asarray(
                 _build_sparse_matrix(word_weights, text_count, len(self.vectors)) @ self._single_precision_vectors
             )
-        ends = np.searchsorted(word_weights.text, np.arange(text_count + 1))
-        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        parts = _split_by_text(word_weights, text_count)
         return np.stack(
-            [word_weights.weight[part] @ _to_single_precision(self.vectors[word_weights.row[part]]) for part in parts]
+            [word_weights.weight[part] @ to_single_precision(self.vectors[word_weights.row[part]]) for part in parts]
         )
 
 
-def _to_single_precision(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
-    return vectors.astype(np.float32, copy=False)
+_SINGLE_BY_HALF = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
+"""Each number of half precision, by its bits, in single precision: a look-up takes half the time of a conversion."""
+
+
+def to_single_precision(vectors: NDArray[np.float32] | NDArray[np.float16]) -> NDArray[np.float32]:
+    """Return numbers of half precision in single precision, whichever type stores them."""
+    return _SINGLE_BY_HALF.take(vectors.view(np.uint16)) if vectors.dtype == np.float16 else np.asarray(vectors)
 
 
 class _TextWordWeights(NamedTuple):
@@ -137,6 +161,12 @@ class _TextWordWeights(NamedTuple):
     row: NDArray[np.int32]
     """Row of the word's vector."""
     weight: NDArray[np.float32]
+
+
+def _split_by_text(word_weights: _TextWordWeights, text_count: int) -> list[slice]:
+    """Return the cells of each text."""
+    ends = np.searchsorted(word_weights.text, np.arange(text_count + 1))
+    return [slice(start, end) for start, end in pairwise(ends.tolist())]
 
 
 def _weigh_words_by_text(

@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, repeat
 
 from indexer.documents import Document
 from indexer.text.lemmatizer import Lemmatizer
@@ -141,19 +141,10 @@ class TokenizedDocument:
     """As written, but lower-cased in a field all in capitals (old newswire), where case carries no meaning."""
     marks: list[int]
     """``Mark`` flags before each word and, last, after all; one more than words."""
-    title_length: int
-    """Words of the title, which come first."""
     pieces: tuple[list[str], list[str]]
     """Separators and words in turn, of the title and of the text."""
     capital_ranges: list[tuple[int, int]]
     """First word and last (exclusive) of each field all in capitals."""
-
-    def spans(self) -> list[Span]:
-        """Return the span of each token, in order."""
-        title, text = (list(accumulate(map(len, pieces))) for pieces in self.pieces)
-        begin, end = title[0:-1:2] + text[0:-1:2], title[1::2] + text[1::2]
-        fields = chain(repeat("title", self.title_length), repeat("text"))
-        return list(zip(fields, begin, end, strict=False))
 
 
 def tokenize_document(document: Document, lemmatizer: Lemmatizer | None = None) -> TokenizedDocument:
@@ -166,16 +157,12 @@ def tokenize_document(document: Document, lemmatizer: Lemmatizer | None = None) 
     text_marks[0] |= marks.pop() & _CLOSING_MARKS
     ranges = [(document.title, 0, title), (document.text, title, title + len(text_words))]
     capital_ranges = [(start, end) for text, start, end in ranges if _is_in_capitals(text, end - start)]
-    return TokenizedDocument(words + text_words, marks + text_marks, title, (title_pieces, text_pieces), capital_ranges)
+    return TokenizedDocument(words + text_words, marks + text_marks, (title_pieces, text_pieces), capital_ranges)
 
 
 def _tokenize_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str], list[str], list[int]]:
     """Return separators and words in turn, the words, and the marks before each and after all."""
-    pieces, split_at = _split_pieces(text), list[int]()
-    if lemmatizer is not None and lemmatizer.joined_words:
-        pieces = _join_hyphenated(pieces, lemmatizer.joined_words)
-    if lemmatizer is not None and lemmatizer.split_words:
-        pieces, split_at = _split_compounds(pieces, lemmatizer)
+    pieces, split_at = _split_field(text, lemmatizer)
     words, marks = pieces[1::2], list(map(SEPARATOR_MARKS.__getitem__, pieces[0::2]))
     for number in split_at:
         marks[number] = _HYPHEN_MARK
@@ -185,6 +172,14 @@ def _tokenize_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str]
     if _is_in_capitals(text, len(words)):
         words = list(map(str.lower, words))
     return pieces, words, marks
+
+
+def _split_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str], list[int]]:
+    """Return separators and words in turn, and the numbers of the second words of those that are two tokens."""
+    pieces = _split_pieces(text)
+    if lemmatizer is not None and lemmatizer.joined_words:
+        pieces = _join_hyphenated(pieces, lemmatizer.joined_words)
+    return _split_compounds(pieces, lemmatizer) if lemmatizer is not None and lemmatizer.split_words else (pieces, [])
 
 
 def _join_hyphenated(pieces: list[str], joined_words: frozenset[str]) -> list[str]:
@@ -217,9 +212,18 @@ def _is_in_capitals(text: str, word_count: int) -> bool:
     return word_count > 2 and text.isupper()
 
 
+def find_piece_ends(text: str, lemmatizer: Lemmatizer) -> list[int]:
+    """Return where the separators and words of a field end, in turn: token i is from 2 * i to 2 * i + 1 of them."""
+    return list(accumulate(map(len, _split_field(text, lemmatizer)[0])))
+
+
 def locate_tokens(document: Document, lemmatizer: Lemmatizer) -> list[Span]:
     """Return the span of each token of a document, in order; ``lemmatizer`` is that of its tokens."""
-    return tokenize_document(document, lemmatizer).spans()
+    spans: list[Span] = []
+    for field, text in (("title", document.title), ("text", document.text)):
+        ends = find_piece_ends(text, lemmatizer)
+        spans += zip(repeat(field), ends[0:-1:2], ends[1::2], strict=False)
+    return spans
 
 
 _GLUE_OF_MARKS = b" \n" * 128

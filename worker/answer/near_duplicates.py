@@ -86,20 +86,23 @@ class NearDuplicates:
     def _get_form(self, phrase: str) -> _Form:
         form = self._forms.get(phrase)
         if form is None:
-            form = self._forms[phrase] = _Form(phrase, self._list_short_forms(phrase), self._expand_acronyms(phrase))
+            words = phrase.split()
+            short_forms, expansions = self._list_short_forms(phrase, words), self._expand_acronyms(words)
+            form = self._forms[phrase] = _Form(phrase, words, short_forms, expansions)
         return form
 
-    def _expand_acronyms(self, phrase: str) -> list[frozenset[str]]:
+    def _expand_acronyms(self, words: list[str]) -> list[frozenset[str]]:
         """Return the words of a phrase with those of a long form, for each long form of an acronym among them."""
-        words = phrase.split()
         if self._acronyms.keys().isdisjoint(words):
             return []
         return [frozenset([*words, *form.split()]) for word in words for form in self._acronyms.get(word, ())]
 
-    def _list_short_forms(self, phrase: str) -> list[str]:
+    def _list_short_forms(self, phrase: str, words: list[str]) -> list[str]:
         """Return the acronyms of a phrase, and its initials if the corpus writes them in capitals."""
-        acronyms, words = self._short_forms.get(phrase, []), phrase.split()
-        initials = "".join([word[0] for word in words]) if len(words) >= _MIN_INITIALS else ""
+        acronyms = self._short_forms.get(phrase, [])
+        if len(words) < _MIN_INITIALS:
+            return acronyms
+        initials = "".join([word[0] for word in words])
         phrase_id = self._model.phrase_ids.get(initials)
         is_acronym = phrase_id is not None and self._model.display_forms[phrase_id].isupper()
         return [*acronyms, initials] if is_acronym else acronyms
@@ -113,10 +116,11 @@ class _Form:
         *("phrase", "short_forms", "stems", "words"),
     )
 
-    def __init__(self, phrase: str, short_forms: Sequence[str], expansions: Sequence[frozenset[str]]) -> None:
-        self.phrase, self.short_forms, self.expansions = phrase, short_forms, expansions
+    def __init__(
+        self, phrase: str, words: list[str], short_forms: Sequence[str], expansions: Sequence[frozenset[str]]
+    ) -> None:
+        self.phrase, self.words, self.short_forms, self.expansions = phrase, words, short_forms, expansions
         self.members = frozenset(phrase.split(PAIR_SEPARATOR)) if PAIR_SEPARATOR in phrase else None
-        self.words = phrase.split()
         self.stems = frozenset([word[:MIN_STEM_LENGTH] for word in self.words])
         self.joined = "".join(self.words)
         # each letter more or less is an edit; a hair wider than MIN_SIMILARITY

@@ -48,7 +48,11 @@ class PhraseChooser:
         cap: int,
         near_duplicates: NearDuplicates,
         names_by_side: dict[ResolvedSide, ProperNames],
+        *,
+        is_brief: bool = False,
     ) -> None:
+        """``is_brief``: nobody reads ``also`` of the entries, which may lack near-duplicates that cannot be listed."""
+        self._is_brief = is_brief
         self._a, self._b = pair.a, pair.b
         self._cap = cap
         self._candidates = frozenset(pair.candidates.phrases)
@@ -69,9 +73,10 @@ class PhraseChooser:
         informative = set(ranked_phrases[: ranked.informative])
         entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
         chosen: list[ChosenPhrase] = []
-        for first, duplicates in self._near_duplicates.group_near_duplicates(
-            ranked_phrases, entry_limit, find_full_form
-        ):
+        compared = ranked_phrases
+        if self._is_brief and self._cap:
+            compared = _leave_out_unlisted(ranked_phrases, ranked.fillers)
+        for first, duplicates in self._near_duplicates.group_near_duplicates(compared, entry_limit, find_full_form):
             phrase, also = first, duplicates
             if kind == "common":
                 phrase, also = self._choose_representative(first, duplicates, informative)
@@ -120,3 +125,10 @@ class PhraseChooser:
     def is_shared(self, phrase: str) -> bool:
         """Return whether both sides contain a phrase."""
         return self._a.text.contains(phrase) and self._b.text.contains(phrase)
+
+
+def _leave_out_unlisted(ranked_phrases: Sequence[str], fillers: int | None) -> list[str]:
+    """Return the phrases up to the last filler and, of the others, those that may be the full form of one of them."""
+    listed = ranked_phrases[:fillers]
+    rest = ranked_phrases[len(listed) :]
+    return [*listed, *(phrase for phrase in rest if any(f" {part} " in f" {phrase} " for part in listed))]

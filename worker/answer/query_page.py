@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -16,14 +17,14 @@ from worker.answer.brief_reasons import HitReasons, Reason
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score
 from worker.explain.neighbourhood import SidePair
-from worker.explain.pair_features import build_pair_problem
+from worker.explain.pair_features import build_problem, split_rows
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
 from worker.explain.topic_evidence import QueryTopic
-from worker.methods.base import TopicEvidence
-from worker.methods.query_ranking import rank_for_query
+from worker.methods.query_ranking import QueryRanker
 from worker.phrasing.proper_names import ProperNames
+from worker.solver.subgraph import Floats
 
 
 def explain_query_page(
@@ -37,27 +38,32 @@ def explain_query_page(
         {phrase for document in pair.a.documents for phrase in document.phrases}.union(pair.a.salience)
         for pair in pairs
     ]
-    hit_counts = Counter(phrase for phrases in phrases_by_hit for phrase in phrases)
+    hit_counts = Counter(chain.from_iterable(phrases_by_hit))
+    rows_by_hit = split_rows(pairs)
+    problem = build_problem(pairs, None, specs[0].parameters)
+    evidence = topic.measure_evidence([pair.a for pair in pairs], [pair.candidates.phrase_ids for pair in pairs])
+    ranker = QueryRanker(problem, "b", evidence)
+    query_words = pairs[0].b.encoded_text.words
     reasons = []
-    for spec, pair, match, held in zip(specs, pairs, matches, phrases_by_hit, strict=True):
-        problem = build_pair_problem(pair, None, spec.parameters)
-        evidence = topic.measure_evidence(pair.a, pair.candidates.phrase_ids)
-        others = np.array([hit_counts[phrase] > (phrase in held) for phrase in problem.phrases], dtype=bool)
-        ranking = rank_for_query(problem, "b", evidence, others)
-        chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
+    for spec, pair, match, held, rows in zip(specs, pairs, matches, phrases_by_hit, rows_by_hit, strict=True):
+        phrases = pair.candidates.phrases
+        others = np.array([hit_counts[phrase] > (phrase in held) for phrase in phrases], dtype=bool)
+        ranking = ranker.rank(rows, query_words, pair.a.encoded_text.words, others, with_unlisted=not spec.cap)
+        chooser = PhraseChooser(pair, spec.cap, near_duplicates, names, is_brief=True)
+        noise = evidence.noise[rows] if evidence else None
         common = tuple(
-            _make_common_reason(one, chooser.is_shared(one.phrase), evidence)
-            for one in chooser.choose(ranking.common, problem.phrases, "common")
+            _make_common_reason(one, chooser.is_shared(one.phrase), noise)
+            for one in chooser.choose(ranking.common, phrases, "common")
         )
         distinct = tuple(
             Reason(one.phrase, one.display, round_score(one.score), "distinct")
-            for one in chooser.choose(ranking.distinct_hit, problem.phrases, "distinct")
+            for one in chooser.choose(ranking.distinct_hit, phrases, "distinct")
         )
         reasons.append(HitReasons(common, distinct, match=match))
     return reasons
 
 
-def _make_common_reason(chosen: ChosenPhrase, is_shared: bool, evidence: TopicEvidence | None) -> Reason:
-    noise = None if is_shared or evidence is None else round_score(float(evidence.noise[chosen.row]))
+def _make_common_reason(chosen: ChosenPhrase, is_shared: bool, noise_by_row: Floats | None) -> Reason:
+    noise = None if is_shared or noise_by_row is None else round_score(float(noise_by_row[chosen.row]))
     kind: Literal["shared", "implied"] = "shared" if is_shared else "implied"
     return Reason(chosen.phrase, chosen.display, round_score(chosen.score), kind, noise)

@@ -21,7 +21,7 @@ from worker.evaluation.quality_metrics import CaseProgress, compute_auc
 from worker.explain.candidates import PairCandidates
 from worker.explain.full_graph import build_full_graph
 from worker.explain.neighbourhood import LocalGraph, NeighbourRanking, SidePair, build_local_graph, fetch_neighbourhood
-from worker.explain.pair_features import build_pair_problem
+from worker.explain.pair_features import build_problem
 from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.methods.base import MethodResult, RankedList
@@ -111,7 +111,7 @@ def _solve_and_record_margins(
 ) -> _SolvedPair:
     """Solve a pair on a graph and add the margins of its labelled phrases to ``result``."""
     parameters = PRESETS[preset]
-    problem = build_pair_problem(pair, graph, parameters)
+    problem = build_problem([pair], graph, parameters)
     solution = METHODS["cda"].sort_phrases(problem)
     seeds = build_pair_seeds(graph.subgraph, problem.a.seed, problem.b.seed, alpha=parameters.alpha)
     f = propagate_iteratively(graph.subgraph, seeds, parameters.alpha, tolerance=1e-9, max_steps=50).f[

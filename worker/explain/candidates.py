@@ -23,12 +23,12 @@ class PairCandidates:
     """The union of both: those of a, then those only in b."""
     phrase_ids: NDArray[np.int64]
     """Ids in the model, -1 for a phrase it does not know; shape (phrases,)."""
-    degrees: NDArray[np.float64]
-    """Degrees in the whole corpus, shape (phrases,)."""
     edges_a: NDArray[np.float64]
     """BM25 in each document of a that contains the phrase, else 0; shape (phrases, documents of a)."""
     edges_b: NDArray[np.float64]
     """BM25 in the documents of b, shape (phrases, documents of b)."""
+    model_degrees: NDArray[np.float64]
+    """Degrees of the model's phrases."""
 
     @classmethod
     def from_sides(cls, a: ResolvedSide, b: ResolvedSide, max_per_side: int | None = None) -> PairCandidates:
@@ -37,10 +37,14 @@ class PairCandidates:
         phrases = tuple(dict.fromkeys([*salient_a, *salient_b]))
         model = a.reader.model
         ids = np.array([model.phrase_ids.get(phrase, -1) for phrase in phrases], dtype=np.int64)
-        degrees = np.where(ids >= 0, model.degree[ids], 0.0) if len(phrases) else np.zeros(0)
-        return cls(
-            salient_a, salient_b, phrases, ids, degrees, a.get_edge_weights(phrases), b.get_edge_weights(phrases)
-        )
+        edges_a, edges_b = a.get_edge_weights(phrases), b.get_edge_weights(phrases)
+        return cls(salient_a, salient_b, phrases, ids, edges_a, edges_b, model.degree)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Degrees in the whole corpus, shape (phrases,)."""
+        known = self.phrase_ids >= 0
+        return np.where(known, self.model_degrees[self.phrase_ids], 0.0) if len(known) else np.zeros(0)
 
     @cached_property
     def first_step_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.model.phrase_model import PhraseModel
-from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.topic_evidence import measure_pair_noise
@@ -26,8 +26,8 @@ _MIN_WORDS_FOR_TOPIC = 30
 """Words below which the topics of a text hardly show what it is about."""
 
 
-def build_pair_problem(
-    pair: SidePair,
+def build_problem(
+    pairs: Sequence[SidePair],
     graph: LocalGraph | None,
     parameters: Parameters,
     *,
@@ -36,48 +36,75 @@ def build_pair_problem(
     with_word_bm25: bool = False,
     neighbour_texts: Sequence[Sequence[str]] = (),
 ) -> PairProblem:
-    """Build the feature table of a pair, on its graph if the method needs one.
+    """Build the feature table of one pair on its graph, or of several pairs of texts, stacked, without a graph (None).
 
     The rows are the graph's phrases, the candidates first; further phrases (of the full graph) have features of 0.
     ``unit_weights`` gives each document of a set a g0 of 1 instead of its share of 1. Without ``with_counts`` the count
     of a phrase in a set is 1 where it occurs at all; without ``with_word_bm25`` that feature is 0.
     """
-    candidates, model = pair.candidates, pair.a.reader.model
-    phrases, ids = candidates.phrases, candidates.phrase_ids
-    padding = len(graph.phrases) - len(phrases) if graph else 0
+    pair, model = pairs[0], pairs[0].a.reader.model
+    phrases_by_pair = [pair.candidates.phrases for pair in pairs]
+    phrases = graph.phrases if graph else tuple(chain.from_iterable(phrases_by_pair))
+    ids = np.concatenate([pair.candidates.phrase_ids for pair in pairs])
+
+    padding = len(phrases) - len(ids)
 
     def pad_with_zeros(values: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([values, np.zeros(padding, dtype=values.dtype)]) if padding else values
 
+    def stack(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        return pad_with_zeros(np.concatenate(list(arrays)))
+
     def build_side_features(
-        side: ResolvedSide, salient: Sequence[str], edges: Floats, topic_cosine: Floats, columns: Indices
+        sides: Sequence[ResolvedSide],
+        salient: Sequence[Sequence[str]],
+        edges: Sequence[Floats],
+        topic_cosines: Sequence[Floats],
+        columns: Indices,
     ) -> SideFeatures:
-        count = _count_occurrences(side, phrases, with_counts)
+        rows = list(zip(sides, phrases_by_pair, strict=True))
+        counts = [_count_occurrences(side, own, with_counts) for side, own in rows]
+        weights = np.concatenate(edges)
         return SideFeatures(
-            is_salient=pad_with_zeros(_flag_members(phrases, salient)),
-            salience=pad_with_zeros(np.array([side.salience.get(phrase, 0.0) for phrase in phrases])),
-            count=pad_with_zeros(count),
-            document_count=pad_with_zeros(np.count_nonzero(edges, axis=1)),
-            bm25=pad_with_zeros(edges.sum(axis=1)),
-            word_bm25=pad_with_zeros(side.text.compute_word_bm25(phrases)) if with_word_bm25 else np.zeros(0),
-            partial_match=pad_with_zeros(_compute_partial_matches(side, phrases, count)),
-            topic_cosine=pad_with_zeros(topic_cosine),
-            tokens=side.encoded_text.words,
+            is_salient=stack(map(_flag_members, phrases_by_pair, salient)),
+            salience=pad_with_zeros(np.array([side.salience.get(phrase, 0.0) for side, own in rows for phrase in own])),
+            count=stack(counts),
+            document_count=pad_with_zeros(np.count_nonzero(weights, axis=1)),
+            bm25=pad_with_zeros(weights.sum(axis=1)),
+            word_bm25=stack(side.text.compute_word_bm25(own) for side, own in rows) if with_word_bm25 else np.zeros(0),
+            partial_match=stack(
+                _compute_partial_matches(side, own, count)
+                if graph or side.is_ad_hoc
+                else (count > 0).astype(np.float64)
+                for (side, own), count in zip(rows, counts, strict=True)
+            ),
+            topic_cosine=stack(topic_cosines),
+            text_length=pad_with_zeros(
+                np.repeat([side.encoded_text.word_count for side in sides], list(map(len, phrases_by_pair)))
+            ),
+            tokens=sides[0].encoded_text.words if graph else (),
             seed=_build_seed_side(columns, unit_weights),
         )
 
     columns_a, columns_b = (graph.columns_a, graph.columns_b) if graph else (_NO_COLUMNS, _NO_COLUMNS)
-    cosine_a, cosine_b = _compute_topic_cosines(pair.a, pair.b, candidates)
+    tables = [pair.candidates for pair in pairs]
+    cosines_a, cosines_b = zip(*_compute_topic_cosines(pairs, ids), strict=True)
+    similarities = [_compute_topic_similarity(pair.a, pair.b) for pair in pairs]
     return PairProblem(
-        phrases=graph.phrases if graph else phrases,
-        a=build_side_features(pair.a, candidates.salient_a, candidates.edges_a, cosine_a, columns_a),
-        b=build_side_features(pair.b, candidates.salient_b, candidates.edges_b, cosine_b, columns_b),
+        phrases=phrases,
+        is_stacked=graph is None,
+        a=build_side_features(
+            [pair.a for pair in pairs], [t.salient_a for t in tables], [t.edges_a for t in tables], cosines_a, columns_a
+        ),
+        b=build_side_features(
+            [pair.b for pair in pairs], [t.salient_b for t in tables], [t.edges_b for t in tables], cosines_b, columns_b
+        ),
         parameters=parameters,
         graph=graph.subgraph if graph else None,
         background=pad_with_zeros(_take_model_rows(model.background, ids)),
         document_frequency=pad_with_zeros(_take_model_rows(model.document_frequency, ids)),
         quality=pad_with_zeros(_take_model_rows(model.quality, ids)),
-        topic_similarity=_compute_topic_similarity(pair.a, pair.b),
+        topic_similarity=similarities[0] if graph else np.repeat(similarities, list(map(len, phrases_by_pair))),
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
@@ -146,31 +173,43 @@ def _compute_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:
     return float(centroid_a @ centroid_b) / (length_a * length_b)
 
 
-def _compute_topic_cosines(a: ResolvedSide, b: ResolvedSide, candidates: PairCandidates) -> tuple[Floats, Floats]:
-    """Return the cosine of each side's topic centroid with the other documents that contain each phrase, (P,) each.
+def _compute_topic_cosines(pairs: Sequence[SidePair], phrase_ids: Indices) -> Iterator[tuple[Floats, Floats]]:
+    """Yield, for each pair, the cosine of either side's topic centroid with the other documents that contain each
+    phrase, (P,) each; ``phrase_ids`` are those of all pairs.
 
     The documents of both sides do not count among those: that one side contains the phrase says nothing
     about the other.
     """
-    model, ids = a.reader.model, candidates.phrase_ids
-    if model.pair_topic_space.dimensions == 0 or not len(candidates.phrases):
-        return np.zeros(len(candidates.phrases)), np.zeros(len(candidates.phrases))
-    frequency = _take_model_rows(model.document_frequency, ids).astype(np.float64)
-    sums = model.phrase_topic_vectors[ids].astype(np.float64) * frequency[:, None]
+    model = pairs[0].a.reader.model
+    if model.pair_topic_space.dimensions == 0 or not len(phrase_ids):
+        yield from [(np.zeros(len(pair.candidates.phrases)),) * 2 for pair in pairs]
+        return
+    frequency = _take_model_rows(model.document_frequency, phrase_ids).astype(np.float64)
+    sums = model.phrase_topic_vectors[phrase_ids].astype(np.float64) * frequency[:, None]
     others = frequency.copy()
-    subtracted: set[str] = set()
-    for side, edges in ((a, candidates.edges_a), (b, candidates.edges_b)):
-        if side.is_ad_hoc:
-            continue
-        new = [i for i, id in enumerate(side.ids) if id not in subtracted]
-        subtracted.update(side.ids)
-        holds = (edges[:, new] > 0).astype(np.float64)
-        sums -= holds @ side.topic_vectors[new]
-        others -= holds.sum(axis=1)
+    parts = split_rows(pairs)
+    for pair, rows in zip(pairs, parts, strict=True):
+        subtracted: set[str] = set()
+        for side, edges in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
+            if side.is_ad_hoc:
+                continue
+            new = [i for i, id in enumerate(side.ids) if id not in subtracted]
+            subtracted.update(side.ids)
+            holds = (edges[:, new] > 0).astype(np.float64)
+            sums[rows] -= holds @ side.topic_vectors[new]
+            others[rows] -= holds.sum(axis=1)
     # mean vectors are stored in half precision: the difference of many must be more than their rounding
     lengths = np.linalg.norm(sums, axis=1)
-    known = (ids >= 0) & (others > 0.5) & (lengths > 1e-3 * frequency)
-    return _compute_cosines_with_side(a, sums, lengths, known), _compute_cosines_with_side(b, sums, lengths, known)
+    known = (phrase_ids >= 0) & (others > 0.5) & (lengths > 1e-3 * frequency)
+    for pair, rows in zip(pairs, parts, strict=True):
+        a, b = (_compute_cosines_with_side(side, sums[rows], lengths[rows], known[rows]) for side in (pair.a, pair.b))
+        yield a, b
+
+
+def split_rows(pairs: Sequence[SidePair]) -> list[slice]:
+    """Return the rows of each pair where the candidates of all are stacked."""
+    ends = list(accumulate((len(pair.candidates.phrases) for pair in pairs), initial=0))
+    return [slice(start, end) for start, end in pairwise(ends)]
 
 
 def _compute_cosines_with_side(side: ResolvedSide, vectors: Floats, vector_lengths: Floats, is_known: Flags) -> Floats:

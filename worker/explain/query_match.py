@@ -17,11 +17,11 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, SourceAccess, WordPlaces
 from indexer.engines.search_types import Groups
 from indexer.errors import PhraseComError
-from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_phrase
-from indexer.text.tokenizer import Span, locate_tokens
+from indexer.text.tokenizer import Span
 from worker.explain.neighbourhood import SidePair
 from worker.explain.resolved_side import ResolvedSide
+from worker.explain.text.spans import DocumentSpans
 
 log = logging.getLogger(__name__)
 
@@ -84,8 +84,12 @@ class QueryMatcher:
 
         Documents of an attached index are looked up in the source, all in one request.
         """
-        places = self._find_in_source(documents, groups)
-        return [self._match_document(document, places.get(document.document.id)) for document in documents]
+        return self.match_located_documents([DocumentSpans(one, self._lemmatizer) for one in documents], groups)
+
+    def match_located_documents(self, documents: Sequence[DocumentSpans], groups: Groups) -> list[QueryMatch]:
+        """Return what ``match_documents`` does; the tokens of each document are located once, also for other uses."""
+        places = self._find_in_source([one.document for one in documents], groups)
+        return [self._match_document(one, places.get(one.document.document.id)) for one in documents]
 
     def match_side(self, side: ResolvedSide) -> QueryMatch:
         """Return the match of a text, or of a set: the first document that contains a word gives its place."""
@@ -93,21 +97,23 @@ class QueryMatcher:
         missing = dict(self._lemma_by_word)
         if len(side.documents) > 1:
             missing = {word: lemma for word, lemma in missing.items() if side.text.contains(lemma)}
-        for document in side.documents:
+        for spans in side.spans:
             if not missing:
                 break
-            for word, span in _find_first_spans(missing, document, self._lemmatizer).items():
-                matched[word] = _make_matched_word(word, document, span, document.document.id or None)
+            for word, span in _find_first_spans(missing, spans).items():
+                matched[word] = _make_matched_word(word, spans.document, span, spans.document.document.id or None)
                 del missing[word]
         return self._sort_words(matched)
 
-    def _match_document(self, document: AnalysedDocument, places: Mapping[str, Span | None] | None) -> QueryMatch:
+    def _match_document(self, document: DocumentSpans, places: Mapping[str, Span | None] | None) -> QueryMatch:
         """``places``: of the words that the source finds, None where it does not say where; None: it was not asked."""
         unplaced = self._lemma_by_word
         if places is not None:
             unplaced = {word: lemma for word, lemma in unplaced.items() if word in places and places[word] is None}
-        spans = {**(places or {}), **_find_first_spans(unplaced, document, self._lemmatizer)}
-        matched = {word: _make_matched_word(word, document, span) for word, span in spans.items() if span is not None}
+        spans = {**(places or {}), **_find_first_spans(unplaced, document)}
+        matched = {
+            word: _make_matched_word(word, document.document, span) for word, span in spans.items() if span is not None
+        }
         return self._sort_words(matched, without_place=spans.keys() - matched.keys())
 
     def _sort_words(self, matched: Mapping[str, MatchedWord], without_place: Set[str] = frozenset()) -> QueryMatch:
@@ -133,27 +139,21 @@ def _make_matched_word(word: str, document: AnalysedDocument, span: Span, id: st
     return MatchedWord(word, getattr(document.document, field)[start:end], field, start, end, id)
 
 
-def _find_first_spans(
-    lemma_by_word: Mapping[str, str], document: AnalysedDocument, lemmatizer: Lemmatizer
-) -> dict[str, Span]:
+def _find_first_spans(lemma_by_word: Mapping[str, str], document: DocumentSpans) -> dict[str, Span]:
     """Return the first place of each word whose lemma (or two lemmas in a row) the document contains."""
     if not lemma_by_word:
         return {}
-    lemmas = document.tokens.split()
+    lemmas = document.lemmas
     first_positions = dict(zip(reversed(lemmas), reversed(range(len(lemmas))), strict=True))
     first_positions |= {
         lemma: position
         for lemma in lemma_by_word.values()
         if " " in lemma
-        for position in find_phrase(lemma, document.tokens, max_count=1)
+        for position in find_phrase(lemma, document.document.tokens, max_count=1)
     }
     found = {word: first_positions[lemma] for word, lemma in lemma_by_word.items() if lemma in first_positions}
-    spans = locate_tokens(document.document, lemmatizer) if found else []
-    return {
-        word: (spans[first][0], spans[first][1], spans[last][2])
-        for word, first in found.items()
-        if (last := first + lemma_by_word[word].count(" ")) < len(spans)
-    }
+    spans = {word: document.locate(first, lemma_by_word[word].count(" ") + 1) for word, first in found.items()}
+    return {word: span for word, span in spans.items() if span is not None}
 
 
 def match_pairs(
@@ -171,7 +171,7 @@ def match_pairs(
     matches: dict[int, QueryMatch] = {}
     for query_text, sides in sides_by_query.items():
         matcher = QueryMatcher(query_text, analyzer, source)
-        documents = {position: side.documents[0] for position, side in sides.items() if side.kind == "document"}
-        matches |= zip(documents, matcher.match_documents(list(documents.values()), groups), strict=True)
+        documents = {position: side.spans[0] for position, side in sides.items() if side.kind == "document"}
+        matches |= zip(documents, matcher.match_located_documents(list(documents.values()), groups), strict=True)
         matches |= {position: matcher.match_side(side) for position, side in sides.items() if side.kind != "document"}
     return [matches.get(position) for position in range(len(pairs))]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
-from indexer.documents import AnalysedDocument, SalientPhrase
+from indexer.documents import AnalysedDocument, Document, SalientPhrase
 from indexer.model.bm25 import Bm25Scorer
 from indexer.model.phrase_model import PhraseModel
-from indexer.text.tokenizer import locate_tokens
+from indexer.text.tokenizer import lemmatize_document, locate_tokens
 
 _MAX_PHRASE_WORDS = 5
 """Words of the longest phrase."""
@@ -18,18 +17,17 @@ MAX_QUERY_PHRASES = 500
 """Phrases that take part: an answer compares every two of them. A query of more is a text, or an attack."""
 
 
-def add_every_phrase(
-    query: AnalysedDocument, model: PhraseModel, allowed: Collection[str] | None = None
-) -> AnalysedDocument:
+def analyse_query(query: Document, model: PhraseModel, allowed: Collection[str] | None = None) -> AnalysedDocument:
     """Return the query with every phrase of the model that occurs in it, nested ones and single words included.
 
     The salience of each is its BM25 weight relative to the largest. Of a long query the heaviest
-    ``MAX_QUERY_PHRASES`` take part. ``allowed``: the only phrases to add; None for all.
+    ``MAX_QUERY_PHRASES`` take part. ``allowed``: the only phrases to find; None for all.
     """
+    tokens = lemmatize_document(query, model.lemmatizer)
     known_phrases = model.phrase_ids if allowed is None else allowed
     occurrences: dict[str, list[tuple[int, int]]] = {}
     position = 0
-    for line in query.tokens.split("\n"):
+    for line in tokens.split("\n"):
         words = line.split()
         for start in range(len(words)):
             for end in range(start + 1, min(start + _MAX_PHRASE_WORDS, len(words)) + 1):
@@ -38,9 +36,9 @@ def add_every_phrase(
                     occurrences.setdefault(phrase, []).append((position + start, position + end - 1))
         position += len(words)
     phrases = tuple(occurrences)
-    weights = Bm25Scorer(model).score_phrases(query.tokens.split(), phrases).tolist()
+    weights = Bm25Scorer(model).score_phrases(tokens.split(), phrases).tolist()
     largest = max(weights, default=1.0)
-    spans = locate_tokens(query.document, model.lemmatizer)
+    spans = locate_tokens(query, model.lemmatizer)
     salient = [
         SalientPhrase(
             phrase,
@@ -52,4 +50,6 @@ def add_every_phrase(
             zip(phrases, weights, occurrences.values(), strict=True), key=lambda row: (-row[1], row[0])
         )[:MAX_QUERY_PHRASES]
     ]
-    return replace(query, phrases=phrases, weights=tuple(weights), salient=tuple(salient), degree=float(sum(weights)))
+    return AnalysedDocument(
+        query, tokens, phrases, tuple(weights), tuple(salient), float(sum(weights)), query.compute_version()
+    )

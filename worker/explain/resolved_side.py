@@ -15,11 +15,17 @@ from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Reader
-from indexer.engines.lazy_documents import DocumentColumns, Positions, find_shared_columns, get_phrase_salience
+from indexer.engines.lazy_documents import (
+    DocumentColumns,
+    Positions,
+    find_shared_columns,
+    get_phrase_counts,
+    get_phrase_salience,
+)
 from indexer.engines.search_types import Groups
 from indexer.lazy_sequences import LazySequence
 from indexer.model.bm25 import split_phrase_words
-from indexer.model.topic_space import SMALL_BATCH
+from indexer.model.topic_space import WeighedText
 from worker.explain.side import Side, SideInfo, SideKind
 from worker.explain.text.encoded_text import EncodedText, PreencodedText
 from worker.explain.text.partial_match import SideText
@@ -110,7 +116,8 @@ class ResolvedSide:
     @cached_property
     def text(self) -> SideText:
         """Its words: whether, how often and how far they contain a phrase."""
-        return SideText(self.encoded_text, self.reader.model)
+        counts = {} if len(self.documents) > 1 else get_phrase_counts(self.documents[0].salient)
+        return SideText(self.encoded_text, self.reader.model, counts)
 
     def get_edge_weights(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """Return the BM25 of each phrase in each document whose segmentation contains it, else 0.
@@ -119,6 +126,8 @@ class ResolvedSide:
         """
         if self._columns is not None:
             return _read_column_edges(*self._columns, phrases)
+        if len(self.documents) == 1:
+            return np.array([self._edges.get(phrase, 0.0) for phrase in phrases]).reshape(-1, 1)
         row_by_phrase = {phrase: i for i, phrase in enumerate(phrases)}
         segments = [document.phrases for document in self.documents]
         sizes = list(map(len, segments))
@@ -132,23 +141,31 @@ class ResolvedSide:
         return edges
 
     @cached_property
+    def _edges(self) -> dict[str, float]:
+        """The phrases of a single document with their BM25."""
+        return dict(zip(self.documents[0].phrases, self.documents[0].weights, strict=True))
+
+    @cached_property
+    def weighed_text(self) -> WeighedText | None:
+        """Its words by their weight in topic space; None for a set."""
+        weigh_texts_together([self])
+        return self.__dict__.get("weighed_text")
+
+    @cached_property
     def topic_vectors(self) -> NDArray[np.float64]:
-        """Unit vectors of its documents in topic space, shape (documents, dimensions)."""
-        return self.compute_topic_vectors(self.encoded_text.word_ids, self.encoded_text.lengths)
-
-    def compute_topic_vectors(self, word_ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the topic vectors of texts of its index, shape (texts, dimensions).
-
-        ``word_ids``: of all texts, one after another, shape (words,); ``lengths``: words of each, shape (texts,).
-        """
-        model = self.reader.model
-        known_ids = np.minimum(word_ids, len(model.words))  # topics do not tell unseen words apart
+        """Unit vectors of its documents in the topic space of pairs, shape (documents, dimensions)."""
+        if len(self.documents) == 1:
+            weigh_texts_together([self])
+            return np.asarray(self.__dict__["topic_vectors"])
+        space, lengths = self.reader.model.pair_topic_space, self.encoded_text.lengths
         text_numbers = np.repeat(np.arange(len(lengths)), lengths)
-        return model.pair_topic_space.embed_texts(known_ids, text_numbers, lengths).astype(np.float64)
+        return space.embed_texts(self.known_word_ids, text_numbers, lengths).astype(np.float64)
 
-    def store_topic_vectors(self, vectors: NDArray[np.float64]) -> None:
-        """Set ``topic_vectors`` to what was computed together with those of other sides."""
-        self.__dict__["topic_vectors"] = vectors
+    @property
+    def known_word_ids(self) -> NDArray[np.int64]:
+        """Id of each word, shape (words,), the same one for all that the model does not know: topics do not tell unseen
+        words apart."""
+        return np.minimum(self.encoded_text.word_ids, len(self.reader.model.words))
 
     @cached_property
     def topic_centroid(self) -> tuple[NDArray[np.float64], float]:
@@ -169,21 +186,20 @@ class ResolvedSide:
         return SideInfo(self.kind, (), title)
 
 
-def fill_topic_vectors(sides: Iterable[ResolvedSide]) -> None:
-    """Compute the topic vectors of all sides of one document, several at a time.
+def weigh_texts_together(sides: Iterable[ResolvedSide]) -> None:
+    """Compute ``weighed_text`` and ``topic_vectors`` of all sides of one document at once.
 
-    For a hit of a few hundred words the call costs more than the computation; the vectors are the same to the last bit.
+    For a hit of a few hundred words the call costs more than the computation; the result is the same to the last bit.
     """
     single = [side for side in dict.fromkeys(sides) if len(side.documents) == 1]
-    if not single or single[0].reader.model.pair_topic_space.dimensions == 0:
+    if not single:
         return
-    # larger batches would be added up in another order
-    for first in range(0, len(single), SMALL_BATCH):
-        batch = single[first : first + SMALL_BATCH]
-        lengths = np.concatenate([side.encoded_text.lengths for side in batch])
-        word_ids = np.concatenate([side.encoded_text.word_ids for side in batch])
-        for side, vector in zip(batch, batch[0].compute_topic_vectors(word_ids, lengths), strict=True):
-            side.store_topic_vectors(vector[np.newaxis])
+    model = single[0].reader.model
+    word_ids = np.concatenate([side.known_word_ids for side in single])
+    texts = model.topic_space.weigh_texts(word_ids, np.concatenate([side.encoded_text.lengths for side in single]))
+    vectors = model.pair_topic_space.embed_weighed_texts(texts).astype(np.float64)
+    for n, side in enumerate(single):
+        side.__dict__.update(weighed_text=texts[n], topic_vectors=vectors[n : n + 1])
 
 
 def _sum_salience(documents: Sequence[AnalysedDocument]) -> list[tuple[str, float]]:

@@ -11,7 +11,7 @@ from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from indexer.model.query_words import list_lemmas
-from worker.explain.query_side import add_every_phrase
+from worker.explain.query_side import analyse_query
 from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
 from worker.explain.side import Side, split_search_words_and_filters
 from worker.explain.side_limits import SideLimits
@@ -76,8 +76,10 @@ def _analyse_texts(
         allowed = frozenset(phrase for phrase, count in zip(phrases, counts, strict=True) if count)
     analysed: dict[Side, AnalysedDocument] = {}
     for side, document in zip(sides, documents, strict=True):
-        text = analyzer.analyse(document, allowed)
-        analysed[side] = add_every_phrase(text, reader.model, allowed) if side.kind == "query" else text
+        if side.kind == "query":
+            analysed[side] = analyse_query(document, reader.model, allowed)
+        else:
+            analysed[side] = analyzer.analyse(document, allowed)
     return analysed
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.model.phrase_directions import PhraseVectors, Scores, Vectors, compute_share_at_least
-from indexer.model.topic_space import WeighedText
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.explain.resolved_side import ResolvedSide
 from worker.methods.base import TopicEvidence
@@ -28,7 +28,7 @@ class QueryTopic:
 
     @cached_property
     def _direction(self) -> Vectors:
-        return self._model.directions.compute_query_direction(self._word_ids)
+        return np.asarray(self._model.directions.compute_query_directions(self._word_ids)[0])
 
     @cached_property
     def _phrases(self) -> PhraseVectors:
@@ -38,45 +38,38 @@ class QueryTopic:
     def _random_evidence(self) -> Scores:
         return self._model.directions.measure_random_documents(self._direction)
 
-    def measure_evidence(self, hit: ResolvedSide, phrase_ids: NDArray[np.int64]) -> TopicEvidence | None:
-        """Measure some of the phrases by id; -1 for a phrase that the model does not have.
+    def measure_evidence(
+        self, hits: Sequence[ResolvedSide], phrase_ids: Sequence[NDArray[np.int64]]
+    ) -> TopicEvidence | None:
+        """Measure some of the phrases for each hit, given by their ids; the result has those of one hit after another.
 
-        None if the index is too small or of a former version, or the query has no word with a vector.
+        An id of -1 is that of a phrase that the model does not have. None if the index is too small or of a former
+        version, or the query has no word with a vector.
         """
-        directions, known = self._model.directions, np.flatnonzero(phrase_ids >= 0)
-        if not directions.is_available or not len(known) or not self._direction.any():
+        directions, ids = self._model.directions, np.concatenate(phrase_ids)
+        if not directions.is_available or not len(self._phrase_ids) or not self._direction.any():
             return None
-        strength, noise = np.zeros(len(phrase_ids)), np.ones(len(phrase_ids))
-        text = weigh_single_text(hit)
-        if text is None:
-            query, document = self._direction, _compute_mean_vector(hit)
-        else:
-            query, document = directions.compute_query_direction(self._word_ids, without=text), text.vector
-        rows = np.searchsorted(self._phrase_ids, phrase_ids[known])
+        rows = np.searchsorted(self._phrase_ids, ids)
         phrases = PhraseVectors(self._phrases.directions[rows], self._phrases.spread[rows])
-        strength[known] = directions.measure_evidence(phrases, query, document)
-        noise[known] = compute_share_at_least(self._random_evidence, strength[known])
-        return TopicEvidence(strength, noise)
-
-
-def weigh_single_text(side: ResolvedSide) -> WeighedText | None:
-    """Return the weighed words of a side of one document; None for a set."""
-    if len(side.documents) != 1:
-        return None
-    model = side.reader.model
-    return model.topic_space.weigh_text(np.minimum(side.encoded_text.word_ids, len(model.words)))
+        queries = directions.compute_query_directions(self._word_ids, [hit.weighed_text for hit in hits])
+        strengths, end = [], 0
+        for hit, query, own_ids in zip(hits, queries, phrase_ids, strict=True):
+            own = slice(end, end := end + len(own_ids))
+            own_phrases = PhraseVectors(phrases.directions[own], phrases.spread[own])
+            strengths.append(directions.measure_evidence(own_phrases, query, compute_side_vector(hit)))
+        strength = np.where(ids >= 0, np.concatenate(strengths), 0.0)
+        return TopicEvidence(strength, np.where(ids >= 0, compute_share_at_least(self._random_evidence, strength), 1.0))
 
 
 def compute_side_vector(side: ResolvedSide) -> Vectors:
     """Return the vector of a text, or the mean vector of a set, of length 1; zeros without a known word."""
-    text = weigh_single_text(side)
-    return _compute_mean_vector(side) if text is None else text.vector
+    return _compute_mean_vector(side) if side.weighed_text is None else side.weighed_text.vector
 
 
 def _compute_mean_vector(side: ResolvedSide) -> Vectors:
-    model, lengths = side.reader.model, side.encoded_text.lengths
-    word_ids = np.minimum(side.encoded_text.word_ids, len(model.words))
-    mean = model.topic_space.embed_texts(word_ids, np.repeat(np.arange(len(lengths)), lengths), lengths).mean(axis=0)
+    lengths = side.encoded_text.lengths
+    text_numbers = np.repeat(np.arange(len(lengths)), lengths)
+    mean = side.reader.model.topic_space.embed_texts(side.known_word_ids, text_numbers, lengths).mean(axis=0)
     length = float(np.linalg.norm(mean))
     return np.asarray(mean / length if length > 1e-9 else mean, dtype=np.float32)
 

@@ -52,7 +52,9 @@ class SideFeatures:
     topic_cosine: Floats = field(default_factory=_no_cosines)
     """Cosine of the side's topic vector with that of the documents that contain the phrase."""
     tokens: Sequence[str] = ()
-    """Lemmas of the text."""
+    """Lemmas of the text; none if pairs are stacked."""
+    text_length: Indices = field(default_factory=_no_counts)
+    """Number of the lemmas, the same in all rows of a pair."""
     seed: SeedSide = field(default_factory=lambda: SeedSide(()))
     """The side's documents among the graph's, with their g0."""
 
@@ -63,10 +65,15 @@ class SideFeatures:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairProblem:
-    """The candidates of one pair with their features; row i of every array is phrase i, shape (P,)."""
+    """The candidates of one pair with their features; row i of every array is phrase i, shape (P,).
+
+    Those of several pairs may be stacked, one pair after another, to be measured together.
+    """
 
     phrases: Sequence[str]
     """The salient phrases of a in order of salience, then those only in b; a phrase pair is ``x@@y``."""
+    is_stacked: bool = False
+    """Whether there are several pairs, which may share phrases."""
     a: SideFeatures
     b: SideFeatures
     parameters: Parameters = DEFAULT
@@ -78,8 +85,9 @@ class PairProblem:
     """Documents of the corpus that contain the phrase."""
     quality: Floats = field(default_factory=_no_amounts)
     """Quality that the miner gave the phrase."""
-    topic_similarity: float = 1.0
-    """Cosine of two texts' topic vectors; 0: as much in common as any two. 1 for sets or if not known."""
+    topic_similarity: float | Floats = 1.0
+    """Cosine of two texts' topic vectors; 0: as much in common as any two. 1 for sets or if not known. One for each row
+    if pairs are stacked."""
     neighbour_texts: Sequence[Sequence[str]] = ()
     """Lemmas of the neighbourhood's documents, for a method that needs them."""
     corpus_size: int = 0
@@ -92,7 +100,7 @@ class PairProblem:
 
     def __post_init__(self) -> None:
         size = len(self.phrases)
-        if len(set(self.phrases)) != size:
+        if not self.is_stacked and len(set(self.phrases)) != size:
             raise ValueError("a phrase is given twice")
         for side in (self.a, self.b):
             if side.is_salient.shape != (size,):

@@ -16,6 +16,7 @@ come last and only fill up a short list.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -54,25 +55,46 @@ def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResu
 
     def rank_distinct(salient: Flags, distinct_odds: Floats) -> RankedList:
         return rank_distinct_by_odds(
-            problem, salient & ~common, np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
+            problem.phrases, weights, salient & ~common, np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
         )
 
-    common_odds = _penalise_repeated_words(problem, common, odds.compute_common_odds(implied, measured.margin))
+    common_odds = odds.compute_common_odds(implied, measured.margin)
+    common_odds = _penalise_repeated_words(problem.phrases, weights, common, common_odds)
     common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
     return replace(
         measured,
         noise=None if noise is None else np.full(len(problem.phrases), noise),
-        common=_rank_by_odds(problem, common, common_odds, weights.common_informative, weights.common_filler),
+        common=_rank_by_odds(problem.phrases, common, common_odds, weights.common_informative, weights.common_filler),
         distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
         distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),
     )
 
 
-def rank_distinct_by_odds(problem: PairProblem, is_distinct: Flags, odds: Floats) -> RankedList:
-    """Rank the phrases that set a side apart by the odds that a reader keeps each, (P,)."""
-    weights = problem.parameters.reader_odds
-    odds = _penalise_repeated_words(problem, is_distinct, odds)
-    return _rank_by_odds(problem, is_distinct, odds, weights.distinct_informative, weights.distinct_filler)
+def rank_distinct_by_odds(
+    phrases: Sequence[str],
+    weights: ReaderOddsWeights,
+    is_distinct: Flags,
+    odds: Floats,
+    *,
+    with_unlisted: bool = True,
+) -> RankedList:
+    """Rank the phrases that set a side apart by the odds that a reader keeps each, (P,).
+
+    ``with_unlisted``: rank also those that cannot even fill up a list; otherwise they come last, in no order.
+    """
+    unlisted = np.zeros(0, dtype=np.int64)
+    if not with_unlisted:
+        # the penalty only lowers odds, unless it is set to a negative number
+        may_be_listed = odds - min(weights.repeated_word_penalty, 0.0) >= weights.distinct_filler
+        unlisted = np.flatnonzero(is_distinct & ~may_be_listed)
+        is_distinct = is_distinct & may_be_listed
+    odds = _penalise_repeated_words(phrases, weights, is_distinct, odds)
+    ranking = _rank_by_odds(phrases, is_distinct, odds, weights.distinct_informative, weights.distinct_filler)
+    return replace(
+        ranking,
+        indices=np.concatenate([ranking.indices, unlisted]),
+        scores=np.concatenate([ranking.scores, np.zeros(len(unlisted))]),
+    )
 
 
 def measure_relevance_and_margins(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
@@ -167,15 +189,15 @@ def _move_implied_between_thresholds(odds: Floats, implied: Flags, weights: Read
     return np.where(implied & (odds >= filler), between, odds)
 
 
-def _penalise_repeated_words(problem: PairProblem, chosen: Flags, odds: Floats) -> Floats:
+def _penalise_repeated_words(phrases: Sequence[str], weights: ReaderOddsWeights, chosen: Flags, odds: Floats) -> Floats:
     """Lower the odds of a phrase that repeats a word of a phrase ranked before it: each entry should add something."""
     used: set[str] = set()
     repeats = np.zeros(len(odds), dtype=bool)
-    for i in rank_phrases(problem.phrases, chosen, odds).indices.tolist():
-        words = set(split_phrase_words(problem.phrases[i])) - ENGLISH_STOPWORDS
+    for i in rank_phrases(phrases, chosen, odds).indices.tolist():
+        words = set(split_phrase_words(phrases[i])) - ENGLISH_STOPWORDS
         repeats[i] = not used.isdisjoint(words)
         used |= words
-    return odds - problem.parameters.reader_odds.repeated_word_penalty * repeats
+    return odds - weights.repeated_word_penalty * repeats
 
 
 def _solve_relevance_and_count_steps(problem: PairProblem, prepared: PreparedPair) -> tuple[Floats, int, int]:
@@ -190,13 +212,13 @@ def _solve_relevance_and_count_steps(problem: PairProblem, prepared: PreparedPai
 
 
 def _rank_by_odds(
-    problem: PairProblem, chosen: Flags, odds: Floats, min_informative_odds: float, min_filler_odds: float
+    phrases: Sequence[str], chosen: Flags, odds: Floats, min_informative_odds: float, min_filler_odds: float
 ) -> RankedList:
     """Rank the chosen phrases by odds and count those from the thresholds of informative phrases and fillers on."""
-    ranking = rank_phrases(problem.phrases, chosen, odds)
+    ranking = rank_phrases(phrases, chosen, odds)
     return RankedList(
         ranking.indices,
         odds_to_probability(ranking.scores),
-        informative=int((ranking.scores >= min_informative_odds).sum()),
-        fillers=int((ranking.scores >= min_filler_odds).sum()),
+        informative=int(np.count_nonzero(ranking.scores >= min_informative_odds)),
+        fillers=int(np.count_nonzero(ranking.scores >= min_filler_odds)),
     )

@@ -15,9 +15,9 @@ SCORE_DIGITS = 10
 
 def rank_phrases(phrases: Sequence[str], chosen: Flags, scores: Floats) -> RankedList:
     """Rank the chosen phrases by score, largest first, ties by phrase."""
-    rows = np.flatnonzero(chosen)
-    keys = [(-round_score(value), phrases[i], i) for value, i in zip(scores[rows].tolist(), rows.tolist(), strict=True)]
-    indices = np.array([i for _, _, i in sorted(keys)], dtype=np.int64)
+    rows, values = np.flatnonzero(chosen).tolist(), scores.tolist()
+    keys = sorted([(-round_score(values[i]), phrases[i], i) for i in rows])
+    indices = np.array([i for _, _, i in keys], dtype=np.int64)
     return RankedList(indices, scores[indices])
 
 

@@ -68,7 +68,7 @@ class ReaderOdds:
             + weights.implied_partial_match * match + weights.log_salience * log_salience
         )  # fmt: skip
         shared_odds = weights.intercept + self._multi_word + (self._a.own + self._b.own) / 2
-        apart = weights.dissimilarity * max(weights.min_similarity - self._problem.topic_similarity, 0.0)
+        apart = weights.dissimilarity * np.maximum(weights.min_similarity - self._problem.topic_similarity, 0.0)
         return np.asarray(self._anywhere + apart + np.where(is_implied, implied_odds, shared_odds), dtype=np.float64)
 
     def compute_distinct_odds_a(self) -> Floats:
@@ -99,7 +99,7 @@ def _compute_side_odds(
         times
     )
     own = np.asarray(weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + about, dtype=np.float64)
-    return _SideOdds(own, side.partial_match * (len(side.tokens) <= weights.max_text_words and size < 2))
+    return _SideOdds(own, side.partial_match * ((side.text_length <= weights.max_text_words) & (size < 2)))
 
 
 def _log_at_least(values: Floats, minimum: float) -> Floats:

@@ -46,40 +46,70 @@ class QueryRanking(NamedTuple):
     distinct_query: RankedList
 
 
-def rank_for_query(
-    problem: PairProblem,
-    query_side: Literal["a", "b"],
-    evidence: TopicEvidence | None,
-    excluded: Flags | None = None,
-) -> QueryRanking:
-    """Rank the candidates for the side ``query_side``, given the evidence for each.
-
-    Without evidence (None) the common phrases are ranked like those of two texts. ``excluded`` flags phrases that are
-    not to be distinct of the hit.
-    """
+def rank_for_query(problem: PairProblem, query_side: Literal["a", "b"], evidence: TopicEvidence | None) -> QueryRanking:
+    """Rank the candidates for the side ``query_side``, given the evidence for each; see ``QueryRanker``."""
     asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
-    noise = evidence.noise if evidence else np.ones(len(problem.phrases))
-    is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
-    common = problem.is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
-    common &= problem.is_candidate & ~is_pair
-    odds = ReaderOdds(problem)
-    distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
-    chance = _estimate_chance(problem, common & ~problem.is_shared, odds, evidence)
-    words = set(asked.tokens) - ENGLISH_STOPWORDS
-    if words and words.issubset(hit.tokens):  # they say all there is to say about why the hit was found
-        common &= problem.is_shared | (asked.partial_match >= 1)
-    elif not words.isdisjoint(hit.tokens):
-        common &= problem.is_shared | (chance >= _EVEN)
-    distinct_hit = hit.is_salient & ~common & ~_flag_repeated_words(problem.phrases, common, asked.tokens)
-    if excluded is not None:
-        distinct_hit &= ~excluded
-    repeats = _flag_repeated_words(problem.phrases, common)
-    distinct_query = asked.is_salient & ~common & ~repeats & (noise > MAX_NOISE)
-    return QueryRanking(
-        _rank_by_chance(problem, common, chance),
-        rank_distinct_by_odds(problem, distinct_hit, distinct_odds),
-        rank_phrases(problem.phrases, distinct_query, asked.salience),
-    )
+    ranker = QueryRanker(problem, query_side, evidence)
+    return ranker.rank(slice(0, len(problem.phrases)), asked.tokens, hit.tokens)
+
+
+class QueryRanker:
+    """Ranks the candidates of one query and one hit or, stacked, of several hits, each by its rows."""
+
+    def __init__(self, problem: PairProblem, query_side: Literal["a", "b"], evidence: TopicEvidence | None) -> None:
+        """``evidence``: for each candidate; without it (None) the common phrases are ranked like those of two texts."""
+        self._phrases, self._weights = problem.phrases, problem.parameters.reader_odds
+        asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
+        noise = evidence.noise if evidence else np.ones(len(problem.phrases))
+        is_pair = np.array([PAIR_SEPARATOR in phrase for phrase in problem.phrases], dtype=bool)
+        self._is_shared = problem.is_shared
+        common = self._is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
+        self._common = common & problem.is_candidate & ~is_pair
+        odds = ReaderOdds(problem)
+        self._distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
+        self._chance = _estimate_chance(problem, self._common & ~self._is_shared, odds, evidence)
+        self._is_certain = self._is_shared | (asked.partial_match >= 1)
+        self._is_likely = self._is_shared | (self._chance >= _EVEN)
+        self._in_hit, self._in_query, self._is_noise = hit.is_salient, asked.is_salient, noise > MAX_NOISE
+        self._query_salience = asked.salience
+
+    def rank(
+        self,
+        rows: slice,
+        query_words: Sequence[str],
+        hit_words: Sequence[str],
+        excluded: Flags | None = None,
+        *,
+        with_unlisted: bool = True,
+    ) -> QueryRanking:
+        """Return the lists of one hit, as indices into its rows.
+
+        ``excluded`` flags those of its phrases that are not to be distinct of it; ``with_unlisted`` is that of
+        ``rank_distinct_by_odds``.
+        """
+        phrases, common = self._phrases[rows], self._common[rows]
+        asked_words = set(query_words) - ENGLISH_STOPWORDS
+        if asked_words and asked_words.issubset(hit_words):  # they say all there is to say about why the hit was found
+            common = common & self._is_certain[rows]
+        elif not asked_words.isdisjoint(hit_words):
+            common = common & self._is_likely[rows]
+        words = {word for phrase in compress(phrases, common.tolist()) for word in split_phrase_words(phrase)}
+        words -= ENGLISH_STOPWORDS
+        distinct_hit = self._in_hit[rows] & ~common
+        if excluded is not None:
+            distinct_hit &= ~excluded
+        distinct_query = self._in_query[rows] & ~common & self._is_noise[rows]
+        return QueryRanking(
+            _rank_by_chance(phrases, common, self._is_shared[rows], self._chance[rows]),
+            rank_distinct_by_odds(
+                phrases,
+                self._weights,
+                _leave_out_phrases_with(words | asked_words, phrases, distinct_hit),
+                self._distinct_odds[rows],
+                with_unlisted=with_unlisted,
+            ),
+            rank_phrases(phrases, _leave_out_phrases_with(words, phrases, distinct_query), self._query_salience[rows]),
+        )
 
 
 def _estimate_chance(
@@ -97,11 +127,11 @@ def _estimate_chance(
     return np.where(is_sequence, np.maximum(chance, by_strength), by_strength)
 
 
-def _rank_by_chance(problem: PairProblem, common: Flags, chance: Floats) -> RankedList:
+def _rank_by_chance(phrases: Sequence[str], common: Flags, is_shared: Flags, chance: Floats) -> RankedList:
     """Rank the common phrases; those that a reader rather strikes out than keeps only fill up a short list."""
-    chance = _raise_longer_phrases(problem.phrases, problem.is_shared & common, chance)
-    ranking = rank_phrases(problem.phrases, common, chance)
-    return replace(ranking, informative=int((ranking.scores >= _EVEN).sum()), fillers=len(ranking))
+    chance = _raise_longer_phrases(phrases, is_shared & common, chance)
+    ranking = rank_phrases(phrases, common, chance)
+    return replace(ranking, informative=int(np.count_nonzero(ranking.scores >= _EVEN)), fillers=len(ranking))
 
 
 def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floats) -> Floats:
@@ -118,8 +148,9 @@ def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floa
     return raised
 
 
-def _flag_repeated_words(phrases: Sequence[str], chosen: Flags, words: Sequence[str] = ()) -> Flags:
-    """Return which phrases have a content word of one of the chosen phrases or one of these words, (P,)."""
-    used = {word for phrase in compress(phrases, chosen.tolist()) for word in split_phrase_words(phrase)}
-    used = used.union(words) - ENGLISH_STOPWORDS
-    return np.array([not used.isdisjoint(split_phrase_words(phrase)) for phrase in phrases], dtype=bool)
+def _leave_out_phrases_with(words: set[str], phrases: Sequence[str], flags: Flags) -> Flags:
+    """Return the flags, (P,), without those of phrases that have one of the words."""
+    kept = flags.copy()
+    for i in np.flatnonzero(flags).tolist():
+        kept[i] = words.isdisjoint(split_phrase_words(phrases[i]))
+    return kept

@@ -6,7 +6,6 @@ corpus may be too small for the compound to be mined, while the text at hand rep
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 
@@ -76,6 +75,7 @@ def _find_common_word(
     words_by_text: Sequence[Sequence[str]], min_count: int, may_be_part: Callable[[str], bool]
 ) -> str:
     """Return the most frequent word if it is in every text, frequent enough and may be a part, else an empty string."""
-    (word, count), *_ = Counter(word for words in words_by_text for word in words).most_common(1) or [("", 0)]
-    is_common = count >= min_count and all(word in words for words in words_by_text)
+    all_words = [word for words in words_by_text for word in words]
+    word = max(dict.fromkeys(all_words), key=all_words.count, default="")
+    is_common = all_words.count(word) >= min_count and all(word in words for words in words_by_text)
     return word if is_common and word != LINE_END and may_be_part(word) else ""

@@ -42,7 +42,7 @@ class DisplayForms:
         corpus_form = get_corpus_form(phrase, self._model)
         if self._groups is None and len(self._documents) > _MAX_DOCUMENTS_READ:
             return corpus_form
-        counts: Counter[str] = Counter()
+        spellings: list[str] = []
         for spelling, is_indexed in self._iter_spellings(phrase):
             # capitals may come from documents that a caller may not read; their own text must not confirm a spelling
             if self._groups is None:
@@ -51,11 +51,11 @@ class DisplayForms:
                 is_corpus_form = is_indexed and spelling == corpus_form
             if is_corpus_form:
                 return corpus_form
-            counts[spelling] += 1
-            if counts.total() == _MAX_OCCURRENCES:
+            spellings.append(spelling)
+            if len(spellings) == _MAX_OCCURRENCES:
                 break
-        if counts:
-            return counts.most_common(1)[0][0]
+        if spellings:
+            return Counter(spellings).most_common(1)[0][0]
         return corpus_form if self._groups is None else phrase
 
     def _iter_spellings(self, phrase: str) -> Iterator[tuple[str, bool]]:

@@ -27,6 +27,8 @@ _DATES = frozenset(
     january february march april june july august september october november december""".split()
 )
 """Capitalised words that are no part of an adjacent name ("On Monday IBM said"); "May" may be a person."""
+_HYPHEN_CHARACTERS = frozenset("-\u2010\u2011\u2013\n")
+"""Characters of separators that join two words without capitals."""
 _POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
 
 TextRange = tuple[int, int]
@@ -98,10 +100,8 @@ class ProperNames:
 
     def _expand_mention(self, start: int, end: int) -> TextRange:
         """Return the range of the name or hyphenated word around a mention, or of the mention itself."""
-        if (
-            self._text[start:end].islower()
-            and (self._text[max(0, start - 1) : start] + self._text[end : end + 1]).isspace()
-        ):
+        around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
+        if self._text[start:end].islower() and (around.isspace() or _HYPHEN_CHARACTERS.isdisjoint(around)):
             return start, end  # the fast way out for most mentions
         words, separators = split_words_and_separators(self._text[start:end])
         name_start, words_before = self._extend_left_and_count_words(start)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from worker.answer.brief_reasons import HitReasons
+from worker.explain.side import Side
 from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.job import JobKind, StoredAnswer
 from worker.jobs.payloads import ComparisonRequest, PageRequest, make_part_id, read_algorithm_version
@@ -81,7 +82,10 @@ class _Page(NamedTuple):
 
 
 def _explain_by_query(container: ServiceContainer, context: JobContext, request: PageRequest) -> _Page:
-    page = container.comparer.explain_query_page([one.build_spec() for _, one in request.list_comparisons()])
+    comparison = request.make_comparison(0, "query")
+    assert comparison is not None, "every hit is compared with the query"
+    spec = comparison.build_spec()
+    page = container.comparer.explain_query_page([replace(spec, a=Side.from_id(hit)) for hit in request.hits])
     context.report_progress(1.0, "all hits")  # ends a job that was cancelled meanwhile
     reasons = {hit: one.to_dict() for hit, one in zip(request.hits, page.reasons, strict=True)}
     return _Page(reasons, {page.epoch}, set(page.holders))

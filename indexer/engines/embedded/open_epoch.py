@@ -6,8 +6,9 @@ import logging
 import struct
 import threading
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from tokenize import TokenError
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -15,6 +16,7 @@ from zipfile import BadZipFile
 
 from tantivy import Searcher
 
+from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.checksums import EpochFiles
 from indexer.engines.embedded.delta import load_delta
@@ -34,6 +36,11 @@ READ_ERRORS = (
 """Errors that reading a broken file can raise."""
 
 
+_REMEMBERED_PAGES = 8
+_MAX_PAGE_HITS, _MAX_PAGE_CHARACTERS = 50, 500_000
+"""Larger pages of hits are not remembered: sets, which are read once."""
+
+
 @dataclass(frozen=True)
 class EpochState:
     """One state of tantivy and of the phrase graph, as a read sees them."""
@@ -42,6 +49,16 @@ class EpochState:
     snapshot: EpochSnapshot
     is_in_step: bool
     """Whether both contain the same writes: false after a writer died between its two commits."""
+    _pages: deque[dict[str, AnalysedDocument]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_PAGES))
+
+    def remember_page(self, documents: Sequence[AnalysedDocument]) -> None:
+        """Keep the documents of a page of hits for a while: most are explained at once and need not be read again."""
+        if len(documents) <= _MAX_PAGE_HITS and sum(len(d.document.text) for d in documents) <= _MAX_PAGE_CHARACTERS:
+            self._pages.append({document.document.id: document for document in documents})
+
+    def find_remembered(self, ids: Sequence[str]) -> dict[str, AnalysedDocument]:
+        """Return those of the documents that are on one of the last pages of hits, by id."""
+        return {id: page[id] for page in tuple(self._pages) for id in ids if id in page}
 
 
 class OpenEpoch:

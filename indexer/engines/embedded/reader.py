@@ -47,7 +47,10 @@ class EmbeddedReader(Reader):
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
         self._engine.request_count += 1
         valid_ids = [id for id in dict.fromkeys(ids) if is_document_id(id)]
-        documents = fulltext_index.fetch_documents(self._epoch.current_state().searcher, self._epoch.schema, valid_ids)
+        state = self._epoch.current_state()
+        documents = state.find_remembered(valid_ids)
+        missing_ids = [id for id in valid_ids if id not in documents]
+        documents |= fulltext_index.fetch_documents(state.searcher, self._epoch.schema, missing_ids)
         return [_keep_readable(documents.get(id), groups) for id in ids]
 
     @report_damage
@@ -99,9 +102,11 @@ class EmbeddedReader(Reader):
     @report_damage
     def search_page(self, request: SearchRequest) -> SearchResult:
         self._engine.request_count += 1
-        searcher = self._epoch.current_state().searcher
+        state = self._epoch.current_state()
+        searcher = state.searcher
         query = query_builder.build_selection_query(self._epoch.schema, request.selection, request.groups)
         total, hits = fulltext_search.search_page(searcher, query, request)
+        state.remember_page([hit.document for hit in hits])
         return SearchResult(
             total,
             tuple(hits),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from indexer.model.phrase_directions import MIN_RESERVOIR, PhraseDirections, Reservoir, compute_share_at_least
-from indexer.model.topic_space import TopicSpace, learn_topic_space
+from indexer.model.topic_space import TopicSpace, WeighedText, learn_topic_space
 
 FIELDS, WORDS, TEXT_WORDS, DOCUMENTS = 8, 30, 12, 600
 RARE = FIELDS * WORDS
@@ -31,8 +31,12 @@ def space() -> TopicSpace:
     return learn_topic_space(words, offsets, frequency, document_count=len(texts), average_length=float(TEXT_WORDS))
 
 
+def weigh(space: TopicSpace, texts: list[list[int]]) -> list[WeighedText]:
+    return space.weigh_texts(np.concatenate(texts), np.array(list(map(len, texts))))
+
+
 def embed(space: TopicSpace, texts: list[list[int]]) -> np.ndarray:
-    return np.stack([space.weigh_text(np.array(text)).vector for text in texts])
+    return np.stack([text.vector for text in weigh(space, texts)])
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def test_directions_have_length_one_and_random_documents_spread_along_them(
 def test_a_query_and_a_document_of_one_field_are_about_its_phrases_without_a_common_word(
     directions: PhraseDirections, space: TopicSpace
 ) -> None:
-    query = directions.compute_query_direction(np.array([0, 1]))
+    query = directions.compute_query_directions(np.array([0, 1]))[0]
     phrases = directions.compute_phrase_directions(np.array([10, 11, WORDS + 10]))
     hit = embed(space, [[10, 11, 12, 13, 14, 15]])[0]
     strength = directions.measure_evidence(phrases, query, hit)
@@ -66,7 +70,7 @@ def test_a_query_and_a_document_of_one_field_are_about_its_phrases_without_a_com
 
 
 def test_noise_falls_from_1_to_0_with_the_evidence(directions: PhraseDirections) -> None:
-    query = directions.compute_query_direction(np.array([0]))
+    query = directions.compute_query_directions(np.array([0]))[0]
     random_evidence = directions.measure_random_documents(query)
     noise = compute_share_at_least(random_evidence, np.array([-np.inf, -1.0, 0.0, 1.0, 3.0, np.inf]))
     assert noise[0] == 1 and noise[-1] == 0
@@ -78,16 +82,16 @@ def test_a_rare_word_says_nothing_about_a_document_that_is_left_out(
 ) -> None:
     """Its vector is the sum of three documents; without one of them it no longer points there."""
     texts = make_texts()
-    document = space.weigh_text(np.array(texts[0]))
-    whole = directions.compute_query_direction(np.array([RARE]))
-    without = directions.compute_query_direction(np.array([RARE]), without=document)
+    document = weigh(space, texts[:1])[0]
+    whole = directions.compute_query_directions(np.array([RARE]))[0]
+    without = directions.compute_query_directions(np.array([RARE]), without=[document])[0]
     assert whole @ document.vector > 0.3 > without @ document.vector
     assert without @ embed(space, texts[1:2])[0] > 0.3
 
 
 def test_unknown_words_have_no_direction(directions: PhraseDirections) -> None:
-    assert not directions.compute_query_direction(np.zeros(0, dtype=np.int64)).any()
-    assert not directions.compute_query_direction(np.array([RARE + 1])).any()
+    assert not directions.compute_query_directions(np.zeros(0, dtype=np.int64)).any()
+    assert not directions.compute_query_directions(np.array([RARE + 1])).any()
 
 
 @pytest.mark.parametrize(("count", "is_available"), [(MIN_RESERVOIR - 1, False), (MIN_RESERVOIR, True)])

@@ -19,7 +19,7 @@ from worker.comparer import Comparer
 from worker.explain.candidates import PairCandidates
 from worker.explain.full_graph import build_full_graph
 from worker.explain.neighbourhood import SidePair
-from worker.explain.pair_features import build_pair_problem
+from worker.explain.pair_features import build_problem
 from worker.explain.resolved_side import ResolvedSide
 from worker.methods.base import RankedList
 from worker.methods.registry import METHODS
@@ -32,7 +32,7 @@ def compare_resolved(
     pair = SidePair(a, b, PairCandidates.from_sides(a, b))
     spec = comparer.make_spec(INDEX, a.side, b.side, method=method, options={"cap": 0})
     graph = build_full_graph(pair, None)
-    problem = build_pair_problem(pair, graph, spec.parameters)
+    problem = build_problem([pair], graph, spec.parameters)
     result = METHODS[method].sort_phrases(problem)
     if common:
         rows = np.array([problem.phrases.index(phrase) for phrase in common])

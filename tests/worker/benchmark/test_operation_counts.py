@@ -22,9 +22,11 @@ from worker.comparer import Comparer
 from worker.explain.neighbourhood import PRESELECTION_FACTOR
 from worker.explain.side import Side
 from worker.explain.spec import DEFAULT_NEIGHBOURS, ComparisonSpec
+from worker.explain.text import spans
 from worker.explain.text.partial_match import SideText
 from worker.jobs.config import WorkConfig
 from worker.jobs.payloads import ComparisonRequest
+from worker.methods.phrase_ranking import ReaderOdds
 from worker.service.container import ServiceContainer
 from worker.service.gateway import JobGateway
 
@@ -83,7 +85,7 @@ def make_page_specs(comparer: Comparer, query: str) -> list[ComparisonSpec]:
     return [comparer.make_spec(INDEX, Side.from_id(hit.id), Side.from_text(f"query:{query}")) for hit in hits]
 
 
-def test_a_page_of_a_query_costs_one_request_and_measures_its_phrases_and_random_documents_once(
+def test_a_page_of_a_query_costs_one_request_and_measures_all_its_hits_at_once(
     generated_engine: Engine, page_query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     comparer = Comparer(generated_engine)
@@ -91,7 +93,7 @@ def test_a_page_of_a_query_costs_one_request_and_measures_its_phrases_and_random
     comparer.explain_query_page(specs)  # opens the index
     calls: Counter[str] = Counter()
 
-    def count_calls(owner: type, name: str) -> None:
+    def count_calls(owner: Any, name: str) -> None:
         original = getattr(owner, name)
 
         def call(*positional: Any, **named: Any) -> Any:
@@ -102,12 +104,15 @@ def test_a_page_of_a_query_costs_one_request_and_measures_its_phrases_and_random
 
     count_calls(PhraseDirections, "compute_phrase_directions")
     count_calls(PhraseDirections, "measure_random_documents")
-    count_calls(TopicSpace, "weigh_text")
+    count_calls(TopicSpace, "weigh_texts")
+    count_calls(ReaderOdds, "compute_distinct_odds_a")
+    count_calls(spans, "find_piece_ends")
     before = generated_engine.request_count
     page = comparer.explain_query_page(specs)
     assert generated_engine.request_count - before == 1
     assert len(page.reasons) == len(specs)
-    assert calls == {"compute_phrase_directions": 1, "measure_random_documents": 1, "weigh_text": len(specs)}
+    assert 0 < calls.pop("find_piece_ends") <= 2 * (len(specs) + 1)  # the title and the text of a hit at most once
+    assert set(calls.values()) == {1} and len(calls) == 4
 
 
 def test_reasons_cost_a_search_one_fetch_and_a_repeated_search_nothing(

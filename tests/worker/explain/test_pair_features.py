@@ -9,14 +9,14 @@ from tests.support.comparisons import resolve_texts
 from worker.explain.candidates import PairCandidates
 from worker.explain.full_graph import build_full_graph
 from worker.explain.neighbourhood import SidePair
-from worker.explain.pair_features import build_pair_problem
+from worker.explain.pair_features import build_problem
 from worker.explain.resolved_side import ResolvedSide
 from worker.solver.parameters import DEFAULT
 
 
 def get_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:
     pair = SidePair(a, b, PairCandidates.from_sides(a, b))
-    return build_pair_problem(pair, build_full_graph(pair, None), DEFAULT).topic_similarity
+    return build_problem([pair], build_full_graph(pair, None), DEFAULT).topic_similarity
 
 
 def test_topic_similarity_is_the_cosine_of_the_topic_vectors(indexed_embedded_engine: Engine) -> None:

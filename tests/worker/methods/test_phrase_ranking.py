@@ -61,9 +61,7 @@ def test_phrases_of_several_words_have_higher_odds(problem: PairProblem) -> None
 def test_a_partial_match_in_the_other_text_lowers_the_odds_unless_it_is_long_or_a_set(problem: PairProblem) -> None:
     usual, matched = rate_first_phrase(problem), rate_first_phrase(problem, partial_match_b=0.7)
     assert matched < usual - 1
-    assert (
-        rate_first_phrase(problem, partial_match_b=0.7, tokens_b=["word"] * (int(WEIGHTS.max_text_words) + 1)) == usual
-    )
+    assert rate_first_phrase(problem, partial_match_b=0.7, text_length_b=int(WEIGHTS.max_text_words) + 1) == usual
     assert rate_first_phrase(replace_features(problem, seed_b=SeedSide((1, 2))), partial_match_b=0.7) == usual, "a set"
     assert rate_first_phrase(problem, partial_match_a=0.7) == usual, "its own side"
 
@@ -198,7 +196,7 @@ def test_a_partial_match_in_a_long_text_or_a_set_does_not_count(problem: PairPro
     usual = ReaderOdds(replace_features(lacked, partial_match_b=np.zeros(3))).compute_common_odds(implied, margin)
     assert (ReaderOdds(lacked).compute_common_odds(implied, margin) > usual).all()
     for other in (
-        replace_features(lacked, tokens_b=["word"] * (int(WEIGHTS.max_text_words) + 1)),
+        replace_features(lacked, text_length_b=np.full(len(lacked.phrases), int(WEIGHTS.max_text_words) + 1)),
         replace_features(lacked, seed_b=SeedSide((1, 2))),
     ):
         assert ReaderOdds(other).compute_common_odds(implied, margin) == pytest.approx(usual)

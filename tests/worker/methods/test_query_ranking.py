@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indexer.analysis.analyzer import Analyzer
 from indexer.documents import Document
 from tests.support.answer_shape import check_answer
 from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
 from worker.comparer import Comparer
-from worker.explain.query_side import add_every_phrase
+from worker.explain.query_side import analyse_query
 from worker.methods.base import PairProblem, RankedList, SideFeatures, TopicEvidence
-from worker.methods.query_ranking import rank_for_query
+from worker.methods.query_ranking import QueryRanker, rank_for_query
 
 
 def test_a_phrase_of_both_is_common_with_a_chance_as_its_score(comparer: Comparer) -> None:
@@ -134,14 +133,14 @@ def test_other_words_for_a_phrase_of_the_query_need_no_floor() -> None:
 
 
 def test_a_phrase_of_other_hits_does_not_set_a_hit_apart() -> None:
-    ranking = rank_for_query(make_problem(), "b", None, np.array([False, False, True]))
+    ranking = QueryRanker(make_problem(), "b", None).rank(slice(0, 3), (), (), np.array([False, False, True]))
     assert not len(ranking.distinct_hit)
 
 
 def test_every_phrase_of_a_query_has_a_weight_and_spans(embedded_comparer: Comparer) -> None:
     model = embedded_comparer.engine.open_reader(INDEX).model
     text = "Rye flour, a waggle  dance; dance"
-    analysed = add_every_phrase(Analyzer(model).analyse(Document("", "", text)), model)
+    analysed = analyse_query(Document("", "", text), model)
     spans = {s.phrase: [text[start:end] for _, start, end in s.spans] for s in analysed.salient}
     assert spans["waggle dance"] == ["waggle  dance"]
     assert spans["dance"] == ["dance", "dance"]

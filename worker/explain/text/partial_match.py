@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ MIN_STEM_LENGTH = 4
 """Letters that words of a family share at their beginning; one more unless one word is the beginning of the other."""
 _MIN_STEM_SHARE = 0.6
 """Share of the longer of two words of a family that they have in common."""
+NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 class SideText:
@@ -38,12 +40,15 @@ class SideText:
     Results are cached per phrase and word, as the hits of a page share many of them.
     """
 
-    def __init__(self, encoded_text: EncodedText, model: PhraseModel) -> None:
+    def __init__(
+        self, encoded_text: EncodedText, model: PhraseModel, known_counts: Mapping[str, int] = NO_COUNTS
+    ) -> None:
+        """``known_counts``: occurrences of some phrases, which are stored with a document."""
         self._encoded_text = encoded_text
         self._model = model
         self._acronyms = _select_acronyms(model.acronyms, encoded_text.ignored)
-        self._phrase_counts: dict[str, int] = {}
-        self._contained: dict[str, bool] = {}
+        self._phrase_counts = dict(known_counts)
+        self._contained = dict.fromkeys(known_counts, True)
         self._phrase_matches: dict[str, float] = {}
         self._word_matches: dict[str, float] = {}
         self.word_counts = encoded_text.word_counts
@@ -57,12 +62,12 @@ class SideText:
         return count
 
     def _count_occurrences(self, phrase: str) -> int:
+        if phrase in self._vocabulary:
+            return self.word_counts[phrase]
         if PAIR_SEPARATOR in phrase:
             return sum(len(find_pair_starts_and_lengths(phrase, tokens)) for tokens in self._encoded_text.tokens)
         words = phrase.split()
-        if not self._vocabulary.issuperset(words):
-            return 0
-        return self.word_counts[phrase] if len(words) == 1 else self._ngrams.count(words)
+        return self._ngrams.count(words) if len(words) > 1 and self._vocabulary.issuperset(words) else 0
 
     def contains(self, phrase: str) -> bool:
         """Return whether the phrase occurs, which in a large set is found much faster than how often."""
@@ -82,14 +87,8 @@ class SideText:
     def compute_partial_matches(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """Return the partial match of each phrase, in [0, 1], shape (phrases,)."""
         new = [phrase for phrase in phrases if phrase not in self._phrase_matches]
-        if new:
-            self._phrase_matches.update(zip(new, self._match_phrases(new), strict=True))
+        self._phrase_matches.update((phrase, self._match_words(split_phrase_words(phrase))) for phrase in new)
         return np.array([self._phrase_matches[phrase] for phrase in phrases], dtype=np.float64)
-
-    def _match_phrases(self, phrases: Sequence[str]) -> list[float]:
-        words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
-        idf = iter(self._get_idf([word for words in words_by_phrase for word in words]).tolist())
-        return [self._match_words(words, list(islice(idf, len(words)))) for words in words_by_phrase]
 
     def _get_idf(self, words: Sequence[str]) -> NDArray[np.float64]:
         """Return the rarity of each word, shape (words,)."""
@@ -120,16 +119,32 @@ class SideText:
     def _ngrams(self) -> NgramCounter:
         return make_ngram_counter(self._encoded_text)
 
-    def _match_words(self, words: list[str], idf: list[float]) -> float:
-        """Return the partial match of a phrase of these words with these rarities."""
+    def _match_words(self, words: list[str]) -> float:
+        """Return the partial match of a phrase of these words."""
+        if not self._may_match(words):
+            return 0.0
         if self._contains_variant(words):
             return 1.0
         covered = self._find_acronym_positions(words)
         matches = [1.0 if i in covered else self._match_word(word) for i, word in enumerate(words)]
-        if not any(matches):  # the usual case for a phrase of a hit and a query
+        if not any(matches):
             return 0.0
+        idf = self._get_idf(words).tolist()
         total = sum(idf)
         return sum(r * match for r, match in zip(idf, matches, strict=True)) / total if total > 0 else 0.0
+
+    def _may_match(self, words: list[str]) -> bool:
+        """Return False for a phrase of which nothing can match, as is usual for a phrase of a hit and a query.
+
+        Without an acronym, a match needs a word, or the words written together, that begin like a word of the text.
+        """
+        start = "".join(words[:2])[:2]
+        return (
+            start in self._word_beginnings
+            or start[:1] in self._vocabulary
+            or any(word[:2] in self._word_beginnings or word in self._acronyms for word in words)
+            or bool(self._long_forms)
+        )
 
     def _match_word(self, word: str) -> float:
         match = self._word_matches.get(word)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
-from operator import itemgetter
 
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.lazy_documents import find_first_spans
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_pair_starts_and_lengths, find_phrase
-from indexer.text.tokenizer import Span, locate_tokens
+from indexer.text.tokenizer import Span, find_piece_ends
 
 
 class DocumentSpans:
@@ -26,37 +25,50 @@ class DocumentSpans:
         """Return the first occurrences of the phrase, about ``max_count`` of them."""
         document = self.document
         if PAIR_SEPARATOR in phrase:
-            return self._locate_spans(find_pair_starts_and_lengths(phrase, document.tokens)[:max_count])
-        known = find_first_spans(document.salient, phrase)
-        if known:
-            return known
-        size = len(phrase.split())
-        return self._locate_spans([(at, size) for at in find_phrase(phrase, document.tokens, max_count)])
+            found = find_pair_starts_and_lengths(phrase, document.tokens)[:max_count]
+        else:
+            known = find_first_spans(document.salient, phrase)
+            if known:
+                return known
+            size = len(phrase.split())
+            found = [(first, size) for first in find_phrase(phrase, document.tokens, max_count)]
+        return [span for first, size in found if (span := self.locate(first, size))]
+
+    def locate(self, first: int, count: int) -> Span | None:
+        """Return the span of ``count`` tokens from the ``first`` on; None if the document has not as many."""
+        try:
+            (field, start, _), (_, _, end) = self._locate_token(first), self._locate_token(first + count - 1)
+        except IndexError:
+            return None
+        return field, start, end
 
     def lemmas_between(self, start: int, end: int) -> str:
         """Return the lemmas of the words between two offsets of the text."""
-        first = bisect_left(self._words, start, lo=self.title_length, key=itemgetter(1))
-        last = bisect_left(self._words, end, lo=first, key=itemgetter(1))
-        return " ".join(self._lemmas[first:last])
+        starts = self._text_ends[0:-1:2]
+        first, last = (self.title_length + bisect_left(starts, offset) for offset in (start, end))
+        return " ".join(self.lemmas[first:last])
 
     @cached_property
-    def _lemmas(self) -> list[str]:
+    def lemmas(self) -> list[str]:
+        """The lemma of each token."""
         return self.document.tokens.split()
 
-    @cached_property
+    @property
     def title_length(self) -> int:
         """Words of the title."""
-        return sum(field == "title" for field, _, _ in self._words)
+        return len(self._title_ends) // 2
 
     @cached_property
-    def _words(self) -> Sequence[Span]:
-        return locate_tokens(self.document.document, self._lemmatizer)
+    def _title_ends(self) -> list[int]:
+        return find_piece_ends(self.document.document.title, self._lemmatizer)
 
-    def _locate_spans(self, starts_and_lengths: Sequence[tuple[int, int]]) -> list[Span]:
-        """Return the spans of occurrences given by their first token and their number of tokens."""
-        words = self._words if starts_and_lengths else ()
-        return [
-            (words[i][0], words[i][1], words[i + size - 1][2])
-            for i, size in starts_and_lengths
-            if i + size <= len(words)
-        ]
+    @cached_property
+    def _text_ends(self) -> list[int]:
+        return find_piece_ends(self.document.document.text, self._lemmatizer)
+
+    def _locate_token(self, number: int) -> Span:
+        """Return the span of a token; the text is split only for a token that is not in the title."""
+        in_text = number - self.title_length
+        if in_text < 0:
+            return "title", self._title_ends[2 * number], self._title_ends[2 * number + 1]
+        return "text", self._text_ends[2 * in_text], self._text_ends[2 * in_text + 1]
