@@ -125,6 +125,10 @@ class Settings(BaseSettings):
         description="Limit for searching the source of an attached index: maximum documents that a key with limited "
         "groups may read, as their ids are part of the query",
     )
+    allow_source_scripts: bool = Field(
+        False,
+        description="Whether searches of attached indexes may contain scripts, for callers who may read everything",
+    )
     max_waiting: int = Field(
         8, ge=0, le=10_000, description="Requests in one process that may wait for an answer; more get 202 at once"
     )
@@ -279,7 +283,13 @@ def describe_allowed_values(setting_name: str) -> str:
     choices = getattr(field.annotation, "__args__", None)
     if choices:
         return "one of " + ", ".join(choices)
-    type_names: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", SecretStr: "text"}
+    type_names: dict[Any, str] = {
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        SecretStr: "text",
+        bool: "true or false",
+    }
     has_url_example = any("://" in example for example in field.examples or ())
     words = ["a URL" if has_url_example else type_names[field.annotation]]
     for rule in field.metadata:

@@ -39,6 +39,13 @@ class AttachedVersion(NamedTuple):
     """None if it was not read from the source, or the revision is not known."""
 
 
+class HitKey(NamedTuple):
+    """A hit of a source: a name that covers several indices may have several documents of one id."""
+
+    index_name: str
+    id: str
+
+
 class SourceLag(NamedTuple):
     """Number of documents that differ between a source and the index attached to it."""
 
@@ -130,6 +137,36 @@ class AttachedSource(ABC):
 
         ``access``: None for a caller who may read everything. Raises Forbidden if access cannot be checked inside a
         search, BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
+        """
+
+    @abstractmethod
+    def send_search(
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, quote_refusal: bool = True
+    ) -> dict[str, Any]:
+        """Send a search body as it is and return Elasticsearch's response as it is, also one that lacks some shard.
+
+        It restricts nothing: the body must be one that the caller may run. ``parameters``: of the URL.
+        ``quote_refusal``: whether the error of a refused body has Elasticsearch's own words, which may name fields.
+        Raises BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
+        """
+
+    @abstractmethod
+    def list_index_names(self) -> frozenset[str]:
+        """Return the name of the source and those of the indices that it covers now."""
+
+    @abstractmethod
+    def covers_point_in_time(self, id: str) -> bool:
+        """Return whether a point in time has documents of the source only; raises like ``send_search``."""
+
+    @abstractmethod
+    def find_changed_hits(
+        self, keys: Collection[HitKey], attached: Mapping[str, AttachedVersion], access: SourceAccess | None
+    ) -> dict[HitKey, Document | None]:
+        """Return the hits that are not as they were attached, each as attaching it now would make it.
+
+        ``attached``: by id; hits that are not in it were not attached. None for a hit that would be rejected, that is
+        gone, or that ``access`` does not cover. Sends one request for all, and a second one for those that were
+        written since. Raises like ``search``.
         """
 
     @abstractmethod

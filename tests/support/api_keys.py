@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,8 @@ class AppClient:
             {"Prefer": "wait=60"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {}) | dict(headers or {})
         )
         client: FlaskClient = self.flask_app.test_client()
-        content = {} if body is None else {"json": body}
+        # not ``json=body``, which sorts the names: their order may matter
+        content = {} if body is None else {"data": json.dumps(body), "content_type": "application/json"}
         return client.open(path, method=method, headers=sent_headers, **content)
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> TestResponse:

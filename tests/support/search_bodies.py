@@ -638,7 +638,7 @@ SEARCH_BODIES = (
                 }
             }
         },
-        ("battery", "how is sunlight kept for the night?"),
+        ("how is sunlight kept for the night?", "battery"),
         needs="inference endpoints",
     ),
     SearchBody(

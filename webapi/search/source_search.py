@@ -1,31 +1,67 @@
 """A search of an attached index in its source: Elasticsearch's own hits, with ``why`` from the side index.
 
-A caller with limited groups gets, and counts, only what the side index allows them to read: the filter is part of the
-query, so totals and aggregations respect it as well, and every hit is checked once more before it is sent.
+It takes four steps, so that several searches can take each of them together: plan it, send it, explain its hits, build
+the response. The body of a caller who may read everything goes to the source as it came, and the answer comes back as
+it came. A caller with limited groups gets, and counts, only what the side index allows them to read: the filter is part
+of the query, so totals and aggregations respect it as well, and every hit is checked once more before it is sent.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.attached_source import AttachedSource, SourceAccess
-from indexer.engines.field_guard import FieldGuard
+from indexer.engines.attached_source import AttachedSource, AttachedVersion, HitKey, SourceAccess
 from indexer.engines.search_types import Hit
-from indexer.errors import TooLarge
+from indexer.errors import BadParameter, Forbidden, PhraseComError, TooLarge
 from indexer.model.query_words import list_lemmas
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
+from webapi.http.problems import public_message
+from webapi.search.body import require_object
 from webapi.search.hit_reasons import QueryWords, add_missing_matches, check_page_size, explain_hits
-from webapi.search.source_plan import SourcePlan, build_source_plan
+from webapi.search.passed_body import check_passed_body
+from webapi.search.query_texts import read_query_texts
+from webapi.search.source_plan import build_source_plan
+from webapi.search.url_parameters import NO_EFFECT_PARAMETERS, PASSED_PARAMETERS, check_parameters
+from webapi.search.why_options import WhyOptions, parse_why
 from worker.access import Caller
 
-_HIT_FIELDS = ("_id", "_score", "sort", "highlight", "matched_queries")
+log = logging.getLogger(__name__)
+
+_DEFAULT_SIZE = 10
+_LIMITED_HIT_FIELDS = ("_id", "_score", "sort", "highlight", "matched_queries")
 NOT_INDEXED_DETAIL = "it was added to the source after the last attach; attach the index again to get reasons"
 CHANGED_DETAIL = "it was changed in the source after the last attach; attach the index again to get reasons"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSourceSearch:
+    """A search of a source, checked and ready to send."""
+
+    index: str
+    source: AttachedSource
+    body: Mapping[str, Any]
+    """What is sent."""
+    parameters: Mapping[str, str]
+    """Of the URL."""
+    why: WhyOptions
+    text: str
+    """The words to explain by, as written."""
+    access: SourceAccess | None = None
+    """What a caller with limited groups may read; None for no limit."""
+    source_filter: frozenset[str] | bool = True
+    """For a caller with limited groups: the fields of ``_source`` to return, or whether to return any."""
+
+    def send(self) -> dict[str, Any]:
+        """Run the search and return Elasticsearch's response; raises like ``AttachedSource.send_search``."""
+        if self.access is None:
+            return self.source.send_search(self.body, self.parameters)
+        return dict(self.source.search(self.body, self.access))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,73 +69,143 @@ class SourceHit:
     """A hit of the source, with the document of the side index."""
 
     hit: Mapping[str, Any]
-    current: Document | None
-    """The document as it would be attached now."""
     attached: AnalysedDocument | None
     """The document as it was attached."""
+    is_as_attached: bool = False
+    current: Document | None = None
+    """If it is not as it was attached: the document as it would be attached now."""
+    failure: Mapping[str, str] = field(default_factory=dict)
+    """``code`` and ``detail`` of the reason why it is not known whether it is as it was attached."""
+
+    @property
+    def has_key(self) -> bool:
+        """Whether its index and id are known: ``filter_path`` and ``stored_fields`` may leave them out."""
+        return "_index" in self.hit and "_id" in self.hit
+
+    @property
+    def key(self) -> HitKey:
+        return HitKey(self.hit["_index"], self.hit["_id"])
 
     def is_readable(self, caller: Caller) -> bool:
         """Return whether the caller may read it, by the acl of the side index and by that of the source now."""
         if caller.groups is None:
             return True
-        return self.attached is not None and self.current is not None and caller.may_read(self.current.acl)
-
-    def find_mismatch(self) -> tuple[str, str] | None:
-        """Return a state and a sentence if it has no reasons because the side index has it not, or not as it is."""
         if self.attached is None:
-            return "not-indexed", NOT_INDEXED_DETAIL
-        if self.current is None or self.current.compute_version() != self.attached.version:
-            return "changed", CHANGED_DETAIL
-        return None
+            return False
+        return self.is_as_attached or (self.current is not None and caller.may_read(self.current.acl))
+
+    def find_mismatch(self) -> dict[str, Any] | None:
+        """Return the ``why`` of a hit that has no reasons because the side index has it not, or not as it is."""
+        if self.failure:
+            return {"state": "unavailable", **self.failure}
+        if self.attached is None:
+            return {"state": "not-indexed", "detail": NOT_INDEXED_DETAIL}
+        return None if self.is_as_attached else {"state": "changed", "detail": CHANGED_DETAIL}
 
     def analyse_current(self, analyzer: Analyzer) -> AnalysedDocument | None:
-        """Return the document as it is in the source now; None if it could not be attached."""
-        if self.attached is not None and self.find_mismatch() is None:
+        """Return the document as it is in the source now; None if that is not known or it could not be attached."""
+        if self.is_as_attached:
             return self.attached
         return None if self.current is None else analyzer.analyse(self.current)
 
 
 def search_source(
-    index: str, source: AttachedSource, body: object, caller: Caller, context: WebContext, wait: float
+    index: str,
+    source: AttachedSource,
+    body: object,
+    parameters: Mapping[str, str],
+    caller: Caller,
+    context: WebContext,
+    wait: float,
 ) -> dict[str, Any]:
-    """Search the source of an index; return the response, with ``took`` still 0.
+    """Search the source of an index; return the response.
 
-    Raise BadParameter for what the body may not contain, Forbidden or TooLarge.
+    Raise BadParameter or Forbidden for what the body may not contain, or TooLarge.
     """
-    fields = source.get_fields()
-    guard = None if caller.groups is None else source.fetch_guard()
-    plan = build_source_plan(body, fields if guard is None else fields.without_hidden(guard))
-    if plan.with_why:
+    planned = plan_source_search(index, source, body, parameters, caller, context)
+    response = planned.send()
+    hits = find_page_hits(planned, response, caller, context)
+    return build_source_response(planned, response, hits, explain_source_hits(planned, hits, caller, context, wait))
+
+
+def plan_source_search(
+    index: str,
+    source: AttachedSource,
+    body: object,
+    parameters: Mapping[str, str],
+    caller: Caller,
+    context: WebContext,
+) -> PlannedSourceSearch:
+    """Check a search body and the parameters of its URL for this caller; raise BadParameter, Forbidden or TooLarge."""
+    parts = dict(require_object(body, "the body"))
+    why = parse_why(parts.pop("why", True))
+    if caller.groups is None:
+        planned = _plan_passed_search(index, source, parts, parameters, why, context)
+    else:
+        planned = _plan_limited_search(index, source, parts, parameters, why, caller, context)
+    if why.is_wanted:
         require_scope(caller, "compare")
-        check_page_size(plan.body["size"], context.settings)
-    response = source.search(plan.body, _get_access(index, caller, guard, context))
-    raw_hits = response["hits"]["hits"]
-    attached = (
-        context.catalog.fetch_documents(index, [hit["_id"] for hit in raw_hits], caller.groups) if raw_hits else {}
-    )
-    all_hits = [SourceHit(hit, source.parse_hit(hit), attached.get(hit["_id"])) for hit in raw_hits]
-    hits = [hit for hit in all_hits if hit.is_readable(caller)]
-    whys: Sequence[dict[str, Any] | None] = [None] * len(hits)
-    if plan.with_why and hits:
-        whys = _explain_hits(index, plan, hits, caller, context, wait)
-    out = {
-        "took": 0,
-        "timed_out": response["timed_out"],
-        "_shards": {name: response["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
-        "hits": {
-            "total": {"value": response["hits"]["total"]["value"] - (len(all_hits) - len(hits)), "relation": "eq"},
-            "max_score": response["hits"]["max_score"] if guard is None else _find_max_score(hits),
-            "hits": [_build_hit(index, plan, hit, guard, why) for hit, why in zip(hits, whys, strict=True)],
-        },
-    }
-    return out | ({"aggregations": response["aggregations"]} if "aggs" in plan.body else {})
+        check_page_size(_read_size(planned.body, planned.parameters), context.settings)
+    return planned
 
 
-def _get_access(index: str, caller: Caller, guard: FieldGuard | None, context: WebContext) -> SourceAccess | None:
-    """Return what a caller with limited groups may read; None for no limit."""
-    groups = caller.groups
-    if groups is None or guard is None:
-        return None
+def _plan_passed_search(
+    index: str,
+    source: AttachedSource,
+    body: Mapping[str, Any],
+    parameters: Mapping[str, str],
+    why: WhyOptions,
+    context: WebContext,
+) -> PlannedSourceSearch:
+    """Plan the search of a caller who may read everything."""
+    check_parameters(parameters, PASSED_PARAMETERS)
+    check_passed_body(body, source.list_index_names, allow_scripts=context.settings.allow_source_scripts)
+    if "pit" in body:
+        _check_point_in_time(source, body["pit"])
+    sent_parameters = {name: value for name, value in parameters.items() if name != "pretty"}
+    text = why.choose_text(" ".join(read_query_texts(body, why.fields, parameters)))
+    return PlannedSourceSearch(index, source, body, sent_parameters, why, text)
+
+
+def _plan_limited_search(
+    index: str,
+    source: AttachedSource,
+    body: Mapping[str, Any],
+    parameters: Mapping[str, str],
+    why: WhyOptions,
+    caller: Caller,
+    context: WebContext,
+) -> PlannedSourceSearch:
+    """Plan the search of a caller with limited groups."""
+    check_parameters(parameters, NO_EFFECT_PARAMETERS)
+    access = make_source_access(index, source, caller, context)
+    plan = build_source_plan(body, source.get_fields().without_hidden(access.guard))
+    text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
+    return PlannedSourceSearch(index, source, plan.body, {}, why, text, access, plan.source_filter)
+
+
+def _check_point_in_time(source: AttachedSource, pit: object) -> None:
+    """Raise Forbidden for a point in time that has documents of another index than the source."""
+    id = pit.get("id") if isinstance(pit, Mapping) else None
+    if not isinstance(id, str):
+        raise BadParameter("pit needs an id", fix="open one with POST /INDEX/_pit of Elasticsearch")
+    if not source.covers_point_in_time(id):
+        raise Forbidden("pit covers another index than the source of this one", fix="open one for the source alone")
+
+
+def _read_size(body: Mapping[str, Any], parameters: Mapping[str, str]) -> int:
+    """Return the number of hits that a search asks for; the URL has precedence."""
+    try:
+        return int(parameters.get("size", body.get("size", _DEFAULT_SIZE)))
+    except (TypeError, ValueError):
+        return 0  # Elasticsearch refuses it
+
+
+def make_source_access(index: str, source: AttachedSource, caller: Caller, context: WebContext) -> SourceAccess:
+    """Return what a caller with limited groups may read of a source; raise Forbidden if that cannot be checked, or
+    TooLarge."""
+    groups, guard = caller.groups, source.fetch_guard()
+    assert groups is not None
     guard.require_checkable()
     max_ids = context.settings.max_source_ids
     catalog = context.catalog
@@ -118,37 +224,132 @@ def _get_access(index: str, caller: Caller, guard: FieldGuard | None, context: W
     return SourceAccess(groups, context.gateway.get_readable_ids(index, epoch, groups, load), guard)
 
 
-def _find_max_score(hits: Sequence[SourceHit]) -> float | None:
-    """Return the largest score of the hits; None if they have none."""
-    scores = [hit.hit["_score"] for hit in hits if hit.hit.get("_score") is not None]
-    return max(scores, default=None)
+def find_page_hits(
+    planned: PlannedSourceSearch, response: Mapping[str, Any], caller: Caller, context: WebContext
+) -> list[SourceHit]:
+    """Return the hits of a response that the caller may read, each with the document of the side index."""
+    raw_hits = [SourceHit(hit, None) for hit in _list_hits(response)]
+    if planned.access is None and not planned.why.is_wanted:
+        return raw_hits
+    keys = list(dict.fromkeys(hit.key for hit in raw_hits if hit.has_key))
+    ids = list(dict.fromkeys(key.id for key in keys))
+    attached = context.catalog.fetch_documents(planned.index, ids, caller.groups) if ids else {}
+    versions = {id: AttachedVersion(one.version, one.document.revision) for id, one in attached.items()}
+    failure: dict[str, str] = {}
+    changed: Mapping[HitKey, Document | None] = dict.fromkeys(keys)
+    try:
+        if keys:
+            changed = planned.source.find_changed_hits(keys, versions, planned.access)
+    except PhraseComError as error:
+        if planned.access is not None:
+            raise  # without the check no hit may be shown
+        log.warning("search response without reasons: %s: %s", error.code, error)
+        failure = {"code": error.code, "detail": public_message(error)}
+    hits = [
+        SourceHit(hit.hit, attached.get(hit.key.id), hit.key not in changed, changed.get(hit.key), failure)
+        if hit.has_key
+        else hit
+        for hit in raw_hits
+    ]
+    return [hit for hit in hits if hit.is_readable(caller)]
 
 
-def _explain_hits(
-    index: str, plan: SourcePlan, source_hits: Sequence[SourceHit], caller: Caller, context: WebContext, wait: float
-) -> list[dict[str, Any]]:
-    """Return for each hit its reasons, or why it has none."""
-    analyzer = context.catalog.get_analyzer(index)
-    words = QueryWords(plan.text, list_lemmas(analyzer.split_query(plan.text)))
-    matching = [hit.attached for hit in source_hits if hit.find_mismatch() is None]
-    hits = [Hit(attached.document.id, 0.0, attached) for attached in matching if attached is not None]
-    reasons = iter(explain_hits(context.gateway, index, words, hits, caller, wait) if hits else ())
-    whys = []
-    for hit in source_hits:
-        mismatch = hit.find_mismatch()
-        whys.append(next(reasons) if mismatch is None else {"state": mismatch[0], "detail": mismatch[1]})
-    documents = [hit.analyse_current(analyzer) for hit in source_hits]
-    return add_missing_matches(whys, documents, lambda: context.catalog.make_query_matcher(index, plan.text), caller)
+def _list_hits(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    hits: list[dict[str, Any]] = response.get("hits", {}).get("hits", [])
+    return hits
 
 
-def _build_hit(
-    index: str, plan: SourcePlan, hit: SourceHit, guard: FieldGuard | None, why: Mapping[str, Any] | None
+def explain_source_hits(
+    planned: PlannedSourceSearch, hits: Sequence[SourceHit], caller: Caller, context: WebContext, wait: float
+) -> list[dict[str, Any] | None]:
+    """Return for each hit its reasons, or why it has none; None if they are not wanted or it has no id."""
+    explained = list_explained_hits(planned, hits)
+    reasons: Sequence[dict[str, Any]] = ()
+    if explained:
+        words = split_words(planned, context)
+        reasons = explain_hits(context.gateway, planned.index, words, explained, caller, wait)
+    return merge_reasons(planned, hits, reasons, caller, context)
+
+
+def split_words(planned: PlannedSourceSearch, context: WebContext) -> QueryWords:
+    """Return the words to explain by."""
+    analyzer = context.catalog.get_analyzer(planned.index)
+    return QueryWords(planned.text, list_lemmas(analyzer.split_query(planned.text)))
+
+
+def list_explained_hits(planned: PlannedSourceSearch, hits: Sequence[SourceHit]) -> list[Hit]:
+    """Return the hits that reasons can be computed for: those that are as they were attached."""
+    if not planned.why.is_wanted:
+        return []
+    attached = [hit.attached for hit in hits if hit.has_key and hit.find_mismatch() is None]
+    return [Hit(document.document.id, 0.0, document) for document in attached if document is not None]
+
+
+def merge_reasons(
+    planned: PlannedSourceSearch,
+    hits: Sequence[SourceHit],
+    reasons: Sequence[dict[str, Any]],
+    caller: Caller,
+    context: WebContext,
+) -> list[dict[str, Any] | None]:
+    """Return the ``why`` of each hit, None if it has none; ``reasons``: those of ``list_explained_hits``, in order."""
+    if not planned.why.is_wanted:
+        return [None] * len(hits)
+    catalog, remaining = context.catalog, iter(reasons)
+    analyzer = catalog.get_analyzer(planned.index)
+    known = [hit for hit in hits if hit.has_key]
+    whys = [next(remaining) if (mismatch := hit.find_mismatch()) is None else mismatch for hit in known]
+    documents = [hit.analyse_current(analyzer) for hit in known]
+    complete = iter(
+        add_missing_matches(whys, documents, lambda: catalog.make_query_matcher(planned.index, planned.text), caller)
+    )
+    return [next(complete) if hit.has_key else None for hit in hits]
+
+
+def build_source_response(
+    planned: PlannedSourceSearch,
+    response: dict[str, Any],
+    hits: Sequence[SourceHit],
+    whys: Sequence[Mapping[str, Any] | None],
 ) -> dict[str, Any]:
-    out = {"_index": index} | {name: hit.hit[name] for name in _HIT_FIELDS if name in hit.hit}
-    if plan.source_filter is not False:
-        record = hit.hit.get("_source") or {}
-        record = record if guard is None else guard.strip_record(record)
-        out["_source"] = record if plan.source_filter is True else select_fields(record, plan.source_filter)
+    """Return the response to a search, with ``why`` added to each hit that has one."""
+    if planned.access is not None:
+        return _build_limited_response(planned, response, hits, whys)
+    if not _list_hits(response):
+        return response
+    explained = [hit.hit if why is None else {**hit.hit, "why": why} for hit, why in zip(hits, whys, strict=True)]
+    return response | {"hits": response["hits"] | {"hits": explained}}
+
+
+def _build_limited_response(
+    planned: PlannedSourceSearch,
+    response: Mapping[str, Any],
+    hits: Sequence[SourceHit],
+    whys: Sequence[Mapping[str, Any] | None],
+) -> dict[str, Any]:
+    """Return the response to a caller with limited groups, of which nothing is as it came."""
+    found = response["hits"]
+    hidden_count = len(found["hits"]) - len(hits)
+    scores = [hit.hit["_score"] for hit in hits if hit.hit.get("_score") is not None]
+    out = {
+        "took": response["took"],
+        "timed_out": response["timed_out"],
+        "_shards": {name: response["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
+        "hits": {
+            "total": {"value": found["total"]["value"] - hidden_count, "relation": "eq"},
+            "max_score": max(scores, default=None),
+            "hits": [_build_limited_hit(planned, hit, why) for hit, why in zip(hits, whys, strict=True)],
+        },
+    }
+    return out | ({"aggregations": response["aggregations"]} if "aggs" in planned.body else {})
+
+
+def _build_limited_hit(planned: PlannedSourceSearch, hit: SourceHit, why: Mapping[str, Any] | None) -> dict[str, Any]:
+    assert planned.access is not None
+    out = {"_index": planned.index} | {name: hit.hit[name] for name in _LIMITED_HIT_FIELDS if name in hit.hit}
+    if planned.source_filter is not False:
+        record = planned.access.guard.strip_record(hit.hit.get("_source") or {})
+        out["_source"] = record if planned.source_filter is True else select_fields(record, planned.source_filter)
     return out if why is None else out | {"why": why}
 
 

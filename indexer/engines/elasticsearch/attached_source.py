@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from elasticsearch import NotFoundError
+from elasticsearch import ApiError, NotFoundError
 
 from indexer.documents import Document
-from indexer.engines.attached_source import AttachedSource, SourceAccess, SourceFields, WordPlaces, make_revision
+from indexer.engines.attached_source import (
+    AttachedSource,
+    AttachedVersion,
+    HitKey,
+    SourceAccess,
+    SourceFields,
+    WordPlaces,
+    make_revision,
+)
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch import query_builder, response_parser
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
@@ -28,6 +38,8 @@ _FIELDS_TTL_SECONDS = 5.0
 _MAX_KNOWN_VERSIONS = 20_000
 """Number of revisions whose content version is remembered."""
 _TEXT_ROLES = ("title", "text")
+_JSON_TYPE = "application/json"
+_MAX_QUOTED_CHARS = 300
 _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 
 
@@ -115,6 +127,67 @@ class ElasticsearchSource(AttachedSource):
             raise _make_missing_error() from None
         except BadParameter as error:
             raise _explain_refusal(error) from error
+
+    def send_search(
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, quote_refusal: bool = True
+    ) -> dict[str, Any]:
+        connection = self._engine.connection
+        self._engine.request_count += 1
+        has_timeout = "timeout" in body or "timeout" in parameters
+        limit = {} if has_timeout else {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
+        try:
+            with connection.translate_errors():
+                response = connection.client.perform_request(
+                    "POST",
+                    # the indices of a point in time must not be named again
+                    "/_search" if "pit" in body else f"/{quote(self.name, safe='*,')}/_search",
+                    params={**parameters, **limit},
+                    headers={"Accept": _JSON_TYPE, "Content-Type": _JSON_TYPE},
+                    body=json.dumps(body).encode("ascii"),
+                )
+                return dict(response.body)
+        except NotFoundError as error:
+            if error.error == "index_not_found_exception":
+                raise _make_missing_error() from None
+            raise _quote_refusal(error) from error
+        except BadParameter as error:
+            if quote_refusal and isinstance(error.__cause__, ApiError):
+                raise _quote_refusal(error.__cause__) from error
+            raise _explain_refusal(error) from error
+
+    def list_index_names(self) -> frozenset[str]:
+        return frozenset({self.name, *self._get_index_uuids()})
+
+    def covers_point_in_time(self, id: str) -> bool:
+        # An id is a list of shards in a format of the server's own. What it can read is asked instead: its documents
+        # are fixed, so the answer stays true as long as the id lives.
+        body = query_builder.build_index_names_search(id)
+        response = self._engine.connection.require_complete(self.send_search(body, {}))
+        indices = response["aggregations"]["indices"]
+        names = {bucket["key"] for bucket in indices["buckets"]}
+        return names <= self.list_index_names() and not indices["sum_other_doc_count"]
+
+    def find_changed_hits(
+        self, keys: Collection[HitKey], attached: Mapping[str, AttachedVersion], access: SourceAccess | None
+    ) -> dict[HitKey, Document | None]:
+        changed: dict[HitKey, Document | None] = dict.fromkeys(keys)
+        uuids = self._get_index_uuids()
+        written = []
+        for hit in self._search_ids({key.id for key in keys}, access, with_source=False):
+            key, version = HitKey(hit["_index"], hit["_id"]), attached.get(hit["_id"])
+            revision = make_revision(uuids.get(key.index_name), hit)
+            if version is not None and revision is not None and version.revision == revision:
+                changed.pop(key, None)
+            elif key in changed:
+                written.append(key.id)
+        for hit in self._search_ids(written, access, with_source=True):
+            key, version = HitKey(hit["_index"], hit["_id"]), attached.get(hit["_id"])
+            document = self.parse_hit(hit)
+            if document is not None and version is not None and document.compute_version() == version.version:
+                changed.pop(key, None)
+            elif key in changed:
+                changed[key] = document
+        return changed
 
     def find_words(
         self, words: Sequence[str], documents: Sequence[Document], access: SourceAccess | None
@@ -249,6 +322,14 @@ def _locate_mark(document: Document, role: str, marked: str) -> Span | None:
 
 def _make_missing_error() -> Unavailable:
     return Unavailable("the source of this index does not exist", fix="attach it again")
+
+
+def _quote_refusal(error: ApiError) -> BadParameter:
+    """Return the error for a search that Elasticsearch refused, with the first line of its reason."""
+    info = error.info.get("error") if isinstance(error.info, Mapping) else None
+    causes = info.get("root_cause") if isinstance(info, Mapping) else None
+    reason = str(causes[0].get("reason") if causes else error.message).strip().partition("\n")[0]
+    return BadParameter(f"Elasticsearch refused this search: {reason[:_MAX_QUOTED_CHARS]}", fix="change the body")
 
 
 def _explain_refusal(error: BadParameter) -> BadParameter:

@@ -19,6 +19,7 @@ MAX_FILTERS_PER_AGGREGATION = 1000
 """Number of phrases that one aggregation counts."""
 MAX_IDS_PER_WORD_SEARCH = 100
 """Documents in which words are looked up at once: Elasticsearch's limit for the hits of an aggregation."""
+MAX_INDICES_OF_A_POINT_IN_TIME = 1000
 MAX_HIGHLIGHTED_CHARACTERS = 1_000_000
 """Characters of a field that are searched for the place of a word: Elasticsearch's limit for highlighting."""
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
@@ -217,6 +218,12 @@ def build_revision_search(ids: Sequence[str], with_source: bool) -> Body:
         "seq_no_primary_term": True,
         "_source": with_source,
     }
+
+
+def build_index_names_search(pit_id: str) -> Body:
+    """Build the search for the names of the indices whose documents a point in time has."""
+    names = {"terms": {"field": "_index", "size": MAX_INDICES_OF_A_POINT_IN_TIME}}
+    return {"pit": {"id": pit_id}, "size": 0, "track_total_hits": False, "aggs": {"indices": names}}
 
 
 def restrict_source_search(search_body: Body, access: SourceAccess | None, timeout_seconds: float) -> Body:

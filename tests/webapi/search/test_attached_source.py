@@ -406,16 +406,15 @@ def test_unsupported_parts_of_a_body_are_refused(shared: AppClient, body: dict[s
 
 @pytest.fixture(scope="module")
 def shared(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppClient]:
-    """A service for tests that change nothing."""
+    """A caller with limited groups, for tests that change nothing."""
     source = AttachedSource(elasticsearch_url)
+    folder = tmp_path_factory.mktemp("shared")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("shared"))
+        patch.chdir(folder)
         patch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
         attach_source(source)
-    with source.open_engine() as engine:
-        app = make_app_client(engine)
-        yield app
-        app.close()
+    with serve_callers(source, folder) as who:
+        yield who("staff")
     source.close()
 
 

@@ -1,0 +1,80 @@
+"""A search of an index of ours: plan it, run it, explain its hits, build the response."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from indexer.engines.search_types import SearchResult, Selection
+from webapi.auth.gate import require_scope
+from webapi.context import WebContext
+from webapi.search.body import TermsAggregation
+from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
+from webapi.search.plan import PlannedHistogram, SearchPlan, build_search_plan
+from webapi.search.response import build_search_response
+from webapi.search.url_parameters import NO_EFFECT_PARAMETERS, check_parameters
+from worker.access import Caller
+
+
+def search_index(
+    index: str, body: object, parameters: Mapping[str, str], caller: Caller, context: WebContext, wait: float
+) -> dict[str, Any]:
+    """Search an index of ours; return the response.
+
+    Raise BadParameter for what the body may not contain, Forbidden or TooLarge.
+    """
+    started = time.perf_counter()
+    plan = plan_index_search(index, body, parameters, caller, context)
+    result = run_index_search(index, plan, caller, context)
+    whys: Sequence[dict[str, Any]] = ()
+    if plan.with_why and result.hits:
+        whys = explain_hits(context.gateway, index, plan.words, result.hits, caller, wait)
+    response = build_index_response(index, plan, result, whys, caller, context)
+    return response | {"took": int(1000 * (time.perf_counter() - started))}
+
+
+def plan_index_search(
+    index: str, body: object, parameters: Mapping[str, str], caller: Caller, context: WebContext
+) -> SearchPlan:
+    """Check a search body and the parameters of its URL for this caller; raise BadParameter, Forbidden or TooLarge."""
+    check_parameters(parameters, NO_EFFECT_PARAMETERS)
+    plan = build_search_plan(body, context.catalog.get_analyzer(index).split_query)
+    if plan.with_why:
+        require_scope(caller, "compare")
+        check_page_size(plan.size, context.settings)
+    return plan
+
+
+def run_index_search(index: str, plan: SearchPlan, caller: Caller, context: WebContext) -> SearchResult:
+    """Run a planned search on the current epoch."""
+    aggregations = plan.aggregations.values()
+    facets = sorted({one.field for one in aggregations if isinstance(one, TermsAggregation)})
+    intervals = list({one.interval: None for one in aggregations if isinstance(one, PlannedHistogram)})
+    return context.catalog.run_on_reader(
+        index,
+        lambda reader: reader.search(
+            Selection(query=plan.query),
+            size=plan.size,
+            offset=plan.offset,
+            facets=facets,
+            groups=caller.groups,
+            sort=plan.sort,
+            histograms=intervals,
+        ),
+    )
+
+
+def build_index_response(
+    index: str,
+    plan: SearchPlan,
+    result: SearchResult,
+    reasons: Sequence[dict[str, Any]],
+    caller: Caller,
+    context: WebContext,
+) -> dict[str, Any]:
+    """Return the response, with ``took`` still 0; ``reasons``: those of each hit, or none at all."""
+    catalog, text = context.catalog, plan.words.text
+    documents = [hit.document for hit in result.hits] if reasons else []
+    whys = add_missing_matches(reasons, documents, lambda: catalog.make_query_matcher(index, text), caller)
+    return build_search_response(index, plan, result, whys, catalog.get_analyzer(index).model.lemmatizer)
