@@ -1,9 +1,9 @@
-"""Fetch scripts that only the browser tests use from npm into the cache.
+"""Fetch JavaScript that only tests use from npm into the cache.
 
-    python deploy/npm.py        fetches all of them, prints their paths
+    python deploy/npm.py        fetches all scripts, prints their paths
 
 They are no part of the project: npm downloads a package, and the one script of it that is used is checked
-against the sha256 below.
+against the sha256 below. Packages that need others are installed as a lock file says.
 """
 
 from __future__ import annotations
@@ -70,9 +70,8 @@ def fetch_script(script: NpmScript) -> Path:
 
     Raises DownloadError.
     """
-    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[1] / ".cache"
     name = script.package.strip("@").replace("/", "-")
-    path = Path(root).resolve() / "npm" / f"{name}-{script.version}.js"
+    path = _get_cache_folder() / f"{name}-{script.version}.js"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
@@ -82,16 +81,44 @@ def fetch_script(script: NpmScript) -> Path:
     return path
 
 
-def _download_script(script: NpmScript, folder: Path) -> bytes:
-    package = f"{script.package}@{script.version}"
+def install_packages(folder: Path) -> Path:
+    """Return a folder in the cache with the packages that ``package-lock.json`` of a folder pins, by their checksums.
+
+    Raises DownloadError.
+    """
+    lock = folder / "package-lock.json"
+    path = _get_cache_folder() / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
+            part = Path(temporary) / "packages"
+            part.mkdir()
+            for name in ("package.json", lock.name):
+                shutil.copy(folder / name, part)
+            _run_npm(["ci", "--ignore-scripts", "--no-audit", "--no-fund"], part, f"the packages of {lock}")
+            part.replace(path)
+    return path
+
+
+def _get_cache_folder() -> Path:
+    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[1] / ".cache"
+    return Path(root).resolve() / "npm"
+
+
+def _run_npm(arguments: list[str], folder: Path, wanted: str) -> None:
     npm = shutil.which("npm")
     if npm is None:
-        raise DownloadError(f"npm is not installed, and {package} is not in the cache")
-    command = [npm, "pack", "--silent", package]
+        raise DownloadError(f"npm is not installed, and {wanted} is not in the cache")
+    command = [npm, *arguments, "--silent"]
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=DOWNLOAD_TIMEOUT)
     except (subprocess.SubprocessError, OSError) as error:
-        raise DownloadError(f"npm could not fetch {package}: {error}") from error
+        raise DownloadError(f"npm could not fetch {wanted}: {error}") from error
+
+
+def _download_script(script: NpmScript, folder: Path) -> bytes:
+    package = f"{script.package}@{script.version}"
+    _run_npm(["pack", package], folder, package)
     with tarfile.open(next(folder.glob("*.tgz"))) as packed:
         member = packed.extractfile(script.member)
         content = member.read() if member else b""

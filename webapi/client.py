@@ -195,6 +195,7 @@ class Client:
             return reply
         try:
             problem = reply.json()
+            problem = problem["error"]["problem"] if "error" in problem else problem  # of a search
         except ValueError:
             problem = {"detail": reply.body[:200].decode(errors="replace")}
         raise ApiError(reply.status, problem)

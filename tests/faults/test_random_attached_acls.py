@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from indexer.documents import Document
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
 from tests.support.attached_sources import AttachedSource, attach_source
 from tests.support.corpora.acl_corpus import GROUPS, SHARED_PHRASES, AclCorpus, join_acl_corpora
 from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
@@ -128,7 +128,7 @@ class SourceProbe:
         reply = self._app.post("/v1/news/_search", body)
         self._check_text(reply.text, forbidden, body)
         if is_limited and self._mapping.refusal:
-            assert (reply.status_code, reply.json["code"]) == (403, "forbidden"), reply.text
+            assert (reply.status_code, read_problem(reply.json)["code"]) == (403, "forbidden"), reply.text
             return None
         assert reply.status_code == 200, reply.text
         return reply.json

@@ -23,6 +23,11 @@ from worker.service.container import ServiceContainer
 DEFAULT_SCOPES = ("read", "compare")
 
 
+def read_problem(body: Any) -> Any:
+    """Return the problem in an error response, whether it is in the form of Elasticsearch or not."""
+    return body["error"]["problem"] if "error" in body else body
+
+
 class IssuedKeys:
     """A keys file, and the secret of every key in it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +34,14 @@ class Articles:
     def open_engine(self) -> Engine:
         return open_engine(self.url, prefix=self.prefix)
 
+    def attach(self, name: str) -> None:
+        """Attach ``articles`` to an index or an alias of the server."""
+        maps = [argument for field_map in FIELD_MAPS for argument in ("--map", field_map)]
+        options = ["--index", "articles", "--engine", self.url, "--index-processes", "1", *maps]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PHRASECOM_INDEX_PREFIX", self.prefix)
+            assert run(["attach", f"{self.url}/{name}", *options]) == 0
+
     def make_sent_body(self, one: SearchBody) -> dict[str, Any]:
         """Return a body as a caller sends it, with a point in time of its own if it needs one."""
         if not one.with_pit:
@@ -61,12 +68,7 @@ def attach_articles(
     client.indices.create(index=articles.index, mappings=MAPPINGS)
     entries = (make_articles() if documents is None else documents).items()
     helpers.bulk(client, ({"_index": articles.index, "_id": id, "_source": one} for id, one in entries), refresh=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "PHRASECOM_INDEX_PREFIX", articles.prefix)
-        maps = [argument for field_map in FIELD_MAPS for argument in ("--map", field_map)]
-        address = f"{articles.url}/{articles.index}"
-        options = ["--index", "articles", "--engine", articles.url, "--index-processes", "1", *maps]
-        assert run(["attach", address, *options]) == 0
+    articles.attach(articles.index)
     yield articles
     with articles.open_engine() as engine:
         for index in engine.list_indexes():
@@ -91,7 +93,8 @@ class RecordingElasticsearch(BaseHTTPRequestHandler):
         if content and self.path.partition("?")[0].endswith("/_search") and self._is_unknown(json.loads(content)):
             self.recorded.append(json.loads(content))
             content = b'{"size": 3}'
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
+        own_headers = ("host", "connection", "content-length")
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in own_headers}
         request = Request(f"{self.target}{self.path}", content, headers, method=self.command)
         try:
             with urlopen(request) as response:

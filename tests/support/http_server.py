@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class OldElasticsearch(BaseHTTPRequestHandler):
@@ -35,7 +35,7 @@ class OtherProduct(OldElasticsearch):
 @contextmanager
 def serve_in_thread(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Serve with ``handler`` on a free port until the block ends; give the URL."""
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))  # seconds until it notices its shutdown
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"

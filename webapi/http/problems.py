@@ -1,14 +1,19 @@
-"""Error responses: application/problem+json with a stable code, and never a stack trace."""
+"""Error responses: application/problem+json with a stable code, and never a stack trace.
+
+The routes in the form of Elasticsearch answer in the form of its errors, with the problem inside.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
+import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import orjson
-from flask import Flask, Response
+from flask import Flask, Response, has_request_context, request
 from werkzeug.exceptions import HTTPException
 
 from indexer.errors import (
@@ -27,6 +32,8 @@ log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "2"
+_ELASTICSEARCH_PATH = re.compile(r"/v1/?|/v1(?:/[^/]+)?/_.*")
+"""Paths of the routes in the form of Elasticsearch: ``/v1/``, ``/v1/_msearch``, ``/v1/INDEX/_search``."""
 CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
 _HTTP_FIXES = {
     UnknownIndex.code: "GET /v1/indexes lists the indexes you can access",
@@ -64,27 +71,48 @@ class RequestTimeout(BadRequest):
 
 def make_problem(status: int, code: str, detail: str, *, retryable: bool = False, **more: Any) -> Response:
     """Return a problem response; ``more`` are further members of its body."""
-    body = {
-        "type": f"/errors/{code}",
-        "title": _TITLES.get(status, "Error"),
-        "status": status,
-        "detail": detail,
-        "code": code,
-        **more,
-    }
-    response = Response(orjson.dumps(body), status, mimetype=PROBLEM_TYPE)
+    return _make_problem_response(_build_problem(status, code, detail, **more), retryable=retryable)
+
+
+def _make_problem_response(body: Mapping[str, Any], *, retryable: bool) -> Response:
+    status = body["status"]
+    if has_request_context() and _ELASTICSEARCH_PATH.fullmatch(request.path):
+        response = Response(orjson.dumps(_wrap_problem(body)), status, mimetype="application/json")
+    else:
+        response = Response(orjson.dumps(body), status, mimetype=PROBLEM_TYPE)
     response.headers["Cache-Control"] = "no-store"
     if retryable:
         response.headers["Retry-After"] = RETRY_AFTER_SECONDS
     return response
 
 
-def make_error_response(error: PhraseComError) -> Response:
-    """Return the response for an error, with the headers that belong to its kind."""
+def _build_problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
+    title = _TITLES.get(status, "Error")
+    return {"type": f"/errors/{code}", "title": title, "status": status, "detail": detail, "code": code, **more}
+
+
+def _wrap_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a problem in the form of Elasticsearch's errors, which its clients read."""
+    cause = {"type": problem["code"], "reason": problem["detail"]}
+    return {"error": {"root_cause": [cause], **cause, "problem": problem}, "status": problem["status"]}
+
+
+def _build_error_problem(error: PhraseComError) -> dict[str, Any]:
+    """Return the problem that an error is for a remote caller; log what is not told them."""
     more = {"errors": error.errors} if isinstance(error, InvalidRequest) else {}
     if error.public_detail:
         log.warning("request failed: %s: %s", error.code, error)
-    response = make_problem(error.status, error.code, public_message(error), retryable=error.retryable, **more)
+    return _build_problem(error.status, error.code, public_message(error), **more)
+
+
+def make_search_error(error: PhraseComError) -> dict[str, Any]:
+    """Return an error in the form of Elasticsearch, with the problem inside."""
+    return _wrap_problem(_build_error_problem(error))
+
+
+def make_error_response(error: PhraseComError) -> Response:
+    """Return the response for an error, with the headers that belong to its kind."""
+    response = _make_problem_response(_build_error_problem(error), retryable=error.retryable)
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(math.ceil(error.retry_after_seconds))
     if isinstance(error, Unauthorized):

@@ -20,7 +20,7 @@ MAX_AGGREGATIONS = 20
 MAX_FRAGMENTS = 10
 MAX_INTEGER = 2**31 - 1
 _BODY_NAMES = frozenset(
-    {"query", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits", "why"}
+    {"query", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits"}
 )
 _INTERVAL_KINDS = ("calendar_interval", "fixed_interval")
 
@@ -72,8 +72,6 @@ class ParsedSearchBody:
     aggregations: Mapping[str, TermsAggregation | DateHistogramAggregation]
     source_filter: frozenset[str] | bool
     """Fields to return, or whether to return any."""
-    with_why: bool
-    """Whether hits carry their reasons."""
 
 
 def parse_search_body(body: object) -> ParsedSearchBody:
@@ -89,7 +87,6 @@ def parse_search_body(body: object) -> ParsedSearchBody:
         highlight=_parse_highlight(parts["highlight"]) if "highlight" in parts else None,
         aggregations=_parse_aggregations(parts),
         source_filter=_parse_source_filter(parts.get("_source", True)),
-        with_why=require_flag(parts.get("why", True), "why"),
     )
 
 
@@ -219,13 +216,6 @@ def require_text(value: object, path: str) -> str:
     """Return the value if it is text; raise BadParameter otherwise."""
     if not isinstance(value, str):
         raise BadParameter(f"{path[:200]} must be text")
-    return value
-
-
-def require_flag(value: object, path: str) -> bool:
-    """Return the value if it is a boolean; raise BadParameter otherwise."""
-    if not isinstance(value, bool):
-        raise BadParameter(f"{path[:200]} must be true or false")
     return value
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import MatchAll, Query, SortKey
 from indexer.errors import BadParameter
-from indexer.model.query_words import QueryWord
+from indexer.model.query_words import QueryWord, list_lemmas
 from webapi.search.body import (
     DateHistogramAggregation,
     Highlight,
     TermsAggregation,
     parse_facet_field,
     parse_search_body,
+    require_object,
 )
 from webapi.search.hit_reasons import QueryWords
 from webapi.search.query_parser import QueryClause, QueryParser
+from webapi.search.query_texts import read_query_texts
+from webapi.search.why_options import WhyOptions, parse_why
 
 _SORT_FIELDS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
 
@@ -38,6 +42,8 @@ class SearchPlan:
 
     query: Query
     words: QueryWords
+    explained_words: QueryWords
+    """The words to explain hits by."""
     named_clauses: tuple[QueryClause, ...]
     offset: int
     size: int
@@ -61,15 +67,19 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
 
     ``split_query`` returns the words of a text that are searched for.
     """
-    parsed = parse_search_body(body)
+    parts = dict(require_object(body, "the body"))
+    why = parse_why(parts.pop("why", True))
+    parsed = parse_search_body(parts)
     parser = QueryParser(split_query)
     query = MatchAll() if parsed.query is None else parser.parse(parsed.query, "query")
     for name in parsed.highlight.fields if parsed.highlight else ():
         if name not in ("title", "text"):
             raise BadParameter(f"highlight.fields.{name[:80]} is not allowed", fix="use title or text")
+    words = QueryWords(" ".join(parser.words), tuple(parser.lemmas))
     return SearchPlan(
         query=query,
-        words=QueryWords(" ".join(parser.words), tuple(parser.lemmas)),
+        words=words,
+        explained_words=_choose_explained_words(why, words, parts, split_query),
         named_clauses=tuple(parser.named_clauses),
         offset=parsed.offset,
         size=parsed.size,
@@ -77,8 +87,20 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
         highlight=parsed.highlight,
         aggregations={name: _plan_aggregation(value) for name, value in parsed.aggregations.items()},
         source_filter=parsed.source_filter,
-        with_why=parsed.with_why,
+        with_why=why.is_wanted,
     )
+
+
+def _choose_explained_words(
+    why: WhyOptions,
+    words: QueryWords,
+    body: Mapping[str, Any],
+    split_query: Callable[[str], Sequence[QueryWord]],
+) -> QueryWords:
+    if why.query is None and why.fields is None:
+        return words
+    text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
+    return QueryWords(text, list_lemmas(split_query(text)))
 
 
 def _build_sort_keys(sort: tuple[tuple[str, str], ...]) -> tuple[SortKey, ...]:

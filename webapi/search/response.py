@@ -55,7 +55,7 @@ def build_search_response(
 def _build_hit(index: str, plan: SearchPlan, hit: Hit, lemmatizer: Lemmatizer) -> dict[str, Any]:
     out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.has_scores else None}
     if plan.source_filter is not False:
-        out["_source"] = _build_source(hit.document, plan.source_filter)
+        out["_source"] = build_document_source(hit.document, plan.source_filter)
     if plan.sort:
         values = {"score": hit.score, "date": date_to_millis(hit.document.document.date), "id": hit.id}
         out["sort"] = [values[key.field] for key in plan.sort]
@@ -65,7 +65,8 @@ def _build_hit(index: str, plan: SearchPlan, hit: Hit, lemmatizer: Lemmatizer) -
     return out
 
 
-def _build_source(analysed: AnalysedDocument, source_filter: frozenset[str] | bool) -> dict[str, Any]:
+def build_document_source(analysed: AnalysedDocument, source_filter: frozenset[str] | bool = True) -> dict[str, Any]:
+    """Return the ``_source`` of a document; ``source_filter``: its fields, or True for all of them."""
     document = analysed.document
     source: dict[str, Any] = {
         **document.extra,

@@ -18,12 +18,8 @@ class SourcePlan:
     """A search of an attached source, ready to send."""
 
     body: SourceBody
-    text: str
-    """All words that are searched for, as written."""
     source_filter: frozenset[str] | bool
     """Fields to return, or whether to return any."""
-    with_why: bool
-    """Whether hits carry their reasons."""
 
 
 def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
@@ -44,7 +40,7 @@ def build_source_plan(body: object, fields: SourceFields) -> SourcePlan:
         source_body["highlight"] = _build_highlight(parsed.highlight, parser)
     if parsed.aggregations:
         source_body["aggs"] = {name: _build_aggregation(value, parser) for name, value in parsed.aggregations.items()}
-    return SourcePlan(source_body, " ".join(parser.words), parsed.source_filter, parsed.with_why)
+    return SourcePlan(source_body, parsed.source_filter)
 
 
 def _build_sort(sort: tuple[tuple[str, str], ...], parser: SourceQueryParser) -> list[SourceBody]:

@@ -14,12 +14,18 @@ PASSED_PARAMETERS = frozenset(
     "_source _source_exclude_vectors _source_excludes _source_includes allow_no_indices allow_partial_search_results "
     "analyze_wildcard analyzer batched_reduce_size ccs_minimize_roundtrips default_operator df docvalue_fields "
     "expand_wildcards explain filter_path from human ignore_throttled ignore_unavailable include_named_queries_score "
-    "lenient max_concurrent_shard_requests min_score pre_filter_shard_size preference pretty q request_cache "
+    "lenient max_concurrent_shard_requests pre_filter_shard_size preference pretty q request_cache "
     "rest_total_hits_as_int routing search_type seq_no_primary_term size sort stats stored_fields suggest_field "
     "suggest_mode suggest_size suggest_text terminate_after timeout track_scores track_total_hits typed_keys "
     "version".split()
 )
 """Parameters that reach the source of an attached index, for callers who may read everything."""
+COUNT_PARAMETERS = NO_EFFECT_PARAMETERS | frozenset(
+    "analyze_wildcard analyzer default_operator df ignore_throttled lenient q routing terminate_after".split()
+)
+"""Parameters that change which documents match, but not the form of the response."""
+LOOKUP_PARAMETERS = NO_EFFECT_PARAMETERS | {"_source", "_source_excludes", "_source_includes", "routing"}
+"""Parameters of a request for documents by id."""
 _FIXES = {
     "scroll": "page with search_after, or scroll in Elasticsearch itself",
     "format": "read JSON",

@@ -61,7 +61,8 @@ export async function sendRequest(method, path, { body, prefer, signal } = {}) {
   return { status: response.status, body: read, pause, location: response.headers.get("Location") };
 }
 
-function makeRequestError(status, problem) {
+function makeRequestError(status, read) {
+  const problem = read?.error?.problem ?? read; // a search answers in the form of Elasticsearch's errors
   const detail = problem?.detail || `The server responded with status ${status}.`;
   const leads = { 429: "Too many requests at the moment. ", 500: "Something went wrong on the server: ", 503: "The service is not available: " };
   return new RequestError((leads[status] || "") + detail, { status, code: problem?.code });

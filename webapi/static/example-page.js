@@ -7,7 +7,7 @@ async function fetchJson(path, body) {
   const init = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(path, init);
   const read = await response.json();
-  if (!response.ok) throw new Error(read.detail);
+  if (!response.ok) throw new Error((read.error?.problem ?? read).detail);
   return read;
 }
 

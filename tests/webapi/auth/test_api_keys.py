@@ -20,7 +20,7 @@ from indexer.errors import BadSetting
 from indexer.indexing.build import build_index
 from indexer.logging_setup import redact
 from indexer.settings import load_settings
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
 from tests.support.polling import wait_until
 from tests.support.web_servers import StartServer
 from tests.support.workers import StartWorker
@@ -160,7 +160,7 @@ def test_an_index_outside_the_key_seems_not_to_exist(app: AppClient, keys: Issue
         ("/v1/explanations", {"index": "news", "query": "web", "hits": ["n1"]}),
         ("/v1/indexes/news/documents", {"documents": [{"id": "n1"}]}),
     ):
-        assert papers.post(path, body).json["code"] == "unknown-index"
+        assert read_problem(papers.post(path, body).json)["code"] == "unknown-index"
     assert papers.compare("n1", "n2", "news").json["code"] == "unknown-index"
     assert papers.get(f"/v1/comparisons/{theirs.json['id']}").json["code"] == "unknown-job"
     assert everything.get(f"/v1/comparisons/{theirs.json['id']}").status_code == 200

@@ -14,7 +14,7 @@ from indexer.documents import Document
 from indexer.engines import open_engine
 from indexer.errors import BadSetting, CorruptIndex, EngineUnavailable, PhraseComError, UnsupportedVersion
 from indexer.indexing.build import build_index
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
+from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
 from webapi.http.problems import make_error_response, make_failure_response
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Failure
@@ -48,8 +48,8 @@ def test_a_damaged_index_is_reported_without_its_path_which_is_logged(
     next((folder / "papers").glob("*/info.json")).write_text("{")
     with caplog.at_level(logging.WARNING):
         reply = app.send(method, path, body)
-    assert (reply.status_code, reply.json["code"]) == (500, "corrupt-index")
-    assert reply.json["detail"] == "the index is damaged; the operator of the service can rebuild it"
+    assert (reply.status_code, read_problem(reply.json)["code"]) == (500, "corrupt-index")
+    assert read_problem(reply.json)["detail"] == "the index is damaged; the operator of the service can rebuild it"
     assert str(folder.parent) not in reply.text
     assert str(folder) in caplog.text
 
@@ -60,8 +60,8 @@ def test_an_engine_that_does_not_answer_is_reported_without_its_address(method: 
         Path(), config=WorkConfig(engine="http://elastic:hush@127.0.0.1:9", engine_options={"timeout": 2.0})
     )
     reply = app.send(method, path, body)
-    assert (reply.status_code, reply.json["code"]) == (503, "engine-unavailable")
-    assert reply.json["detail"] == "the search engine does not answer; try again later"
+    assert (reply.status_code, read_problem(reply.json)["code"]) == (503, "engine-unavailable")
+    assert read_problem(reply.json)["detail"] == "the search engine does not answer; try again later"
     assert "127.0.0.1" not in reply.text and "hush" not in reply.text
     app.close()
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
+from tests.support.api_keys import read_problem
 from tests.support.fake_comparer import release_computations, tag_query
 from tests.support.polling import wait_until
 from tests.support.web_servers import WAIT_HEADER, RunningServer, StartServer
@@ -212,14 +213,17 @@ def test_the_official_client_sorts_counts_and_gets_errors(real_server: RunningSe
         assert found["aggregations"]["when"]["buckets"][0]["doc_count"] == 6
         with pytest.raises(BadRequestError) as refused:
             elastic.search(index="papers", query={"script_score": {"query": {"match_all": {}}}})
-        assert refused.value.body["code"] == "bad-parameter" and "match_all" in refused.value.body["detail"]
+        error = refused.value.body["error"]
+        assert refused.value.message == error["type"] == error["problem"]["code"] == "bad-parameter"
+        assert error["root_cause"] == [{"type": error["type"], "reason": error["reason"]}]
+        assert "match_all" in error["reason"] and refused.value.body["status"] == 400
         with pytest.raises(NotFoundError):
             elastic.search(index="nope", query={"match_all": {}})
 
 
 def test_a_parameter_of_the_address_is_not_ignored(real: Client) -> None:
     reply = real.request("POST", "/v1/papers/_search?size=1", {})
-    assert (reply.status, reply.json()["code"]) == (400, "bad-parameter")
+    assert (reply.status, read_problem(reply.json())["code"]) == (400, "bad-parameter")
     assert real.request("POST", "/v1/papers/_search?pretty=true", {"why": False}).status == 200
 
 
