@@ -36,6 +36,7 @@ from tests.support import regex_steps
 from tests.support.corpora.engine_corpus import make_draft, weigh_drafts
 from tests.support.regex_steps import StepCounter
 from tests.test_architecture import MODULES
+from webapi.search.query_texts import read_query_texts
 from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.query_side import MAX_QUERY_PHRASES, analyse_query
 from worker.explain.side import Side, split_search_words_and_filters
@@ -222,6 +223,7 @@ TEXT_READERS: Mapping[str, Callable[[str], object]] = {
     "lemmas": lemmatize,
     "search side": split_search_words_and_filters,
     "side": Side.from_text,
+    "query string": lambda text: read_query_texts({"query": {"query_string": {"query": text}}}),
     "log line": redact,
     "phrase search": lambda text: [find_occurrences(phrase, text) for phrase in ("a", "a b", "a a a", "a@@b", "a@@a")],
     "compound": lambda text: find_compound("a", [pad_tokens_for_compounds(text)], lambda word: True),

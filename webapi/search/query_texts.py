@@ -23,7 +23,7 @@ _UNSEARCHED_PARTS = frozenset(
 """Parts of a query without words, or with words that hits need not contain."""
 _LUCENE_SYNTAX = re.compile(
     r"""
-      (?P<skipped> [\[{] [^\]}]{0,200} [\]}] | [<>]=? \S+ | / (?:\\.|[^/\\]){1,200} / )
+      (?P<skipped> [\[{] [^\[\]{}]* [\]}] | [<>]=? \S+ | / (?:\\.|[^/\\])+ / )
     | (?P<field> [\w.*@] (?: [\w.*@-] | \\. )* ) : (?=\S)
     | " (?P<phrase> (?:\\.|[^"\\])* ) "?
     | (?P<negation> \b NOT \b | (?<!\w) [-!] (?=\S) )
@@ -35,7 +35,7 @@ _LUCENE_SYNTAX = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""The parts of a text in Lucene's query syntax; the limits keep the time linear in its length."""
+"""The parts of a text in Lucene's query syntax."""
 FieldTexts = Iterator[tuple[object, Iterable[object]]]
 """Texts, each with the names or patterns of the fields that it is searched for in; none: all fields."""
 

@@ -280,3 +280,21 @@ def test_unsupported_parts_of_a_body_are_refused(real: Client, body: dict[str, o
 def test_a_search_of_an_unknown_index_is_404(real: Client) -> None:
     with pytest.raises(ApiError, match="unknown-index"):
         real.search("nope", {"query": QUERY})
+
+
+def test_the_caller_may_say_which_words_to_explain_by(real: Client) -> None:
+    body = {"query": {"match": {"text": "web graph"}}, "size": 1, "highlight": {"fields": {"text": {}}}}
+    plain = search(real, body)["hits"]["hits"][0]
+    told = search(real, {**body, "why": {"query": "link analysis"}})["hits"]["hits"][0]
+    why = told.pop("why")
+    assert {*(entry["word"] for entry in why["matched"]), *why["lacks"]} == {"link", "analysis"}
+    assert told == {name: value for name, value in plain.items() if name != "why"}
+
+
+def test_documents_of_an_index_of_ours_are_counted_and_got_by_id(real: Client) -> None:
+    query = {"query": {"match": {"text": "web"}}}
+    count = real.request("POST", "/v1/papers/_count", query).json()
+    assert count["count"] == search(real, {**query, "why": False})["hits"]["total"]["value"]
+    docs = real.request("POST", "/v1/papers/_mget", {"ids": ["d1", "none"]}).json()["docs"]
+    assert docs[0]["_source"]["title"] and docs[1] == {"_index": "papers", "_id": "none", "found": False}
+    assert real.request("GET", "/v1/").json()["tagline"] == "You Know, for Search"
