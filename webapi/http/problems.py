@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "2"
-_ELASTICSEARCH_PATH = re.compile(r"/v1/?|/v1(?:/[^/]+)?/_.*")
+ELASTICSEARCH_PATH = re.compile(r"/v1/?|/v1(?:/[^/]+)?/_.*")
 """Paths of the routes in the form of Elasticsearch: ``/v1/``, ``/v1/_msearch``, ``/v1/INDEX/_search``."""
 CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
 _HTTP_FIXES = {
@@ -76,7 +76,7 @@ def make_problem(status: int, code: str, detail: str, *, retryable: bool = False
 
 def _make_problem_response(body: Mapping[str, Any], *, retryable: bool) -> Response:
     status = body["status"]
-    if has_request_context() and _ELASTICSEARCH_PATH.fullmatch(request.path):
+    if has_request_context() and ELASTICSEARCH_PATH.fullmatch(request.path):
         response = Response(orjson.dumps(_wrap_problem(body)), status, mimetype="application/json")
     else:
         response = Response(orjson.dumps(body), status, mimetype=PROBLEM_TYPE)

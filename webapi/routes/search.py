@@ -44,7 +44,7 @@ def answer_count(index: str) -> Response:
     return _make_response({"count": found["hits"]["total"]["value"], "_shards": found["_shards"]})
 
 
-@blueprint.route("/v1/<index>/_mget", methods=["GET", "POST"], endpoint="mget")
+@blueprint.post("/v1/<index>/_mget", endpoint="mget")
 def answer_mget(index: str) -> Response:
     """Return documents by id, in the order of the request, without reasons."""
     ids = parse_lookup_ids(_read_body(), index)

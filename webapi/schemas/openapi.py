@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from webapi.http.problems import ELASTICSEARCH_PATH
 from webapi.schemas import requests, responses
 from webapi.search import json_schema
 
@@ -57,6 +58,7 @@ class Operation:
     not_modified: bool = False
 
 
+_SEARCH_ERRORS = (400, 404, 413, 415, 429, 503, 504)
 _JOB, _PAGE = responses.JobReply, responses.ExplanationReply
 OPERATIONS = (
     Operation("post", "/v1/comparisons", "Compare two sides", responses.ComparisonReply, requests.ComparisonBody,
@@ -74,7 +76,16 @@ OPERATIONS = (
     Operation("get", "/v1/jobs/{id}", "Get the progress of a job", responses.IngestReply, pending=_JOB,
               errors=(400, 404, 409, 410, 500, 503, 504)),
     Operation("post", "/v1/{index}/_search", "Search, with reasons for each hit", responses.SearchReply,
-              requests.SearchBody, errors=(400, 404, 413, 415, 429, 503, 504)),
+              requests.SearchBody, errors=_SEARCH_ERRORS),
+    Operation("get", "/v1/{index}/_search", "Get the first documents, with reasons", responses.SearchReply,
+              errors=_SEARCH_ERRORS),
+    Operation("get", "/v1/{index}/_count", "Count the documents", responses.CountReply, errors=_SEARCH_ERRORS),
+    Operation("post", "/v1/{index}/_count", "Count the documents that match a query", responses.CountReply,
+              requests.CountBody, errors=_SEARCH_ERRORS),
+    Operation("post", "/v1/{index}/_mget", "Get documents by id", responses.LookupReply, requests.LookupBody,
+              errors=_SEARCH_ERRORS),
+    Operation("get", "/v1/", "Get the version of Elasticsearch that clients ask for", responses.InfoReply,
+              errors=(503,)),
     Operation("get", "/v1/indexes", "List the indexes", responses.IndexesReply, errors=(503,)),
     Operation("get", "/v1/indexes/{name}", "Get an index", responses.WholeIndexReply, errors=(400, 404, 503)),
     Operation("post", "/v1/indexes/{name}/documents", "Add or replace documents", None, requests.DocumentsBody,
@@ -108,7 +119,10 @@ def build_openapi_description() -> dict[str, Any]:
 
 
 def _build_schemas() -> dict[str, Any]:
-    models: dict[type[BaseModel], str] = {responses.ProblemReply: "serialization"}
+    models: dict[type[BaseModel], str] = {
+        responses.ProblemReply: "serialization",
+        responses.SearchErrorReply: "serialization",
+    }
     for operation in OPERATIONS:
         for model in (operation.reply, operation.pending):
             if model is not None:
@@ -151,6 +165,8 @@ def _describe_responses(operation: Operation) -> dict[str, Any]:
         out["503"] = _describe_response("A component is unavailable", responses.HealthReply)
     for status in {*operation.errors, *(_ACCESS_ERRORS if operation.path.startswith("/v1/") else ())}:
         content = {"application/problem+json": {"schema": _make_reference(responses.ProblemReply)}}
+        if ELASTICSEARCH_PATH.fullmatch(operation.path):
+            content = {"application/json": {"schema": _make_reference(responses.SearchErrorReply)}}
         out[str(status)] = {"description": "See `code`", "content": content}
     return dict(sorted(out.items()))
 

@@ -194,8 +194,18 @@ class DocumentsBody(StrictModel):
     documents: list[DocumentBody] = Field(min_length=1, max_length=10_000)
 
 
+class WhyBody(StrictModel):
+    """Which words hits are explained by; without both, the texts that the body searches for."""
+
+    # Only describes the body: ``webapi.search.why_options`` parses it.
+    model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
+    query: str | None = Field(default=None, description="These words")
+    fields: list[str] | None = Field(default=None, description="Texts that are searched for in these fields")
+
+
 class SearchBody(StrictModel):
-    """A subset of the Elasticsearch search body."""
+    """A subset of the Elasticsearch search body; an attached index takes any body of a caller who may read
+    everything."""
 
     # Only describes the body: ``webapi.search.body`` parses it.
     query: dict[str, Any] = Field(default={"match_all": {}})
@@ -207,7 +217,26 @@ class SearchBody(StrictModel):
     aggregations: dict[str, Any] = Field(default_factory=dict)
     source: bool | list[str] | str = Field(default=True, alias="_source")
     track_total_hits: bool | Annotated[int, Field(ge=0, le=MAX_INTEGER)] = True
-    why: bool = Field(default=True, description="Whether to add reasons to each hit")
+    why: bool | WhyBody = Field(
+        default=True, description="Whether to add reasons to each hit, or the words to explain hits by"
+    )
+
+
+class CountBody(StrictModel):
+    query: dict[str, Any] = Field(default={"match_all": {}})
+
+
+class LookupEntry(StrictModel):
+    id: NonEmptyText = Field(alias="_id")
+
+
+class LookupBody(StrictModel):
+    """Documents to get: ``ids``, or ``docs``."""
+
+    # Only describes the body: ``webapi.search.document_lookup`` parses it.
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    ids: list[str] = Field(default_factory=list, max_length=MAX_HITS)
+    docs: list[LookupEntry] = Field(default_factory=list, max_length=MAX_HITS)
 
 
 class Said(StrictModel):

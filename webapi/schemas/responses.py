@@ -344,6 +344,48 @@ class ProblemReply(ReplyModel):
     state: JobState | None = None
 
 
+class SearchCause(ReplyModel):
+    type: str = Field(description="Error code")
+    reason: str
+
+
+class SearchError(SearchCause):
+    root_cause: list[SearchCause]
+    problem: ProblemReply
+
+
+class SearchErrorReply(ReplyModel):
+    """An error in the form of Elasticsearch."""
+
+    error: SearchError
+    status: int
+
+
+class CountReply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    count: int
+
+
+class LookedUpDocument(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    found: bool
+
+
+class LookupReply(ReplyModel):
+    docs: list[LookedUpDocument] = Field(description="In the order of the request")
+
+
+class VersionReply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    number: str
+
+
+class InfoReply(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    version: VersionReply
+    tagline: str
+
+
 class HealthReply(ReplyModel):
     status: Literal["ok", "unavailable"]
     checks: dict[str, str] | None = None
