@@ -83,7 +83,7 @@ def _make_response(body: Mapping[str, Any]) -> Response:
 def _read_body() -> object:
     """Return the body; an empty object if there is none, as clients send none for a search of everything."""
     try:
-        return parse_source_body(read_json_body() if request.content_length else b"{}")
+        return parse_source_body(read_json_body() if request.get_data() else b"{}")
     except (ValueError, RecursionError) as error:
         raise InvalidRequest([{"at": "", "detail": f"the body is not JSON: {error}"}]) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -157,6 +158,16 @@ def test_a_body_that_two_parsers_could_read_differently_is_refused(app: AppClien
     headers = {"Content-Type": "application/json"}
     reply = app.flask_app.test_client().post("/v1/articles/_search", data=raw, headers=headers)
     assert reply.status_code == 400 and "\n" not in reply.json["error"]["reason"], reply.text
+
+
+def test_a_body_of_unannounced_length_is_read(app: AppClient) -> None:
+    reply = app.flask_app.test_client().post(
+        "/v1/articles/_search",
+        input_stream=io.BytesIO(b'{"size": 2, "why": false}'),
+        content_type="application/json",
+        environ_overrides={"wsgi.input_terminated": True},
+    )
+    assert len(reply.json["hits"]["hits"]) == 2
 
 
 def test_a_large_body_is_passed_on_and_a_larger_one_refused(app: AppClient) -> None:
