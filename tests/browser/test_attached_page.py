@@ -59,6 +59,11 @@ def test_hits_of_the_source_are_shown_with_its_fields_and_facets(attached_page: 
     assert page.get_errors() == []
 
 
+def test_words_are_searched_for_in_title_and_text_only(attached_page: Page) -> None:
+    attached_page.open("/?index=news&q=sports")  # a desk
+    attached_page.wait_for_script("return deep('#count')[0].textContent.startsWith('0 results')")
+
+
 def test_facet_groups_of_an_attached_index_are_compared(attached_page: Page) -> None:
     page = attached_page
     page.open("/compare?index=news")

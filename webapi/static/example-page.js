@@ -23,7 +23,8 @@ function makeHitItem(index, query, field, hit) {
 
 async function showHits(index, query) {
   const { fields } = await fetchJson(`/v1/indexes/${encodeURIComponent(index)}`);
-  const body = { query: { multi_match: { query } }, size: 10, why: false, _source: [fields.title] };
+  const names = [fields.title, fields.text].filter(Boolean);
+  const body = { query: { multi_match: { query, fields: names } }, size: 10, track_total_hits: true, why: false, _source: [fields.title] };
   const response = await fetchJson(`/v1/${encodeURIComponent(index)}/_search`, body);
   byId("said").textContent = `${response.hits.total.value} hits`;
   byId("hits").replaceChildren(...response.hits.hits.map((hit) => makeHitItem(index, query, fields.title, hit)));

@@ -16,6 +16,12 @@ export function describeIndex(index) {
   return descriptions.get(index);
 }
 
+/** Return the query for words in title and text; a source would search all its fields. */
+export function matchWords(query, { fields }) {
+  const names = [fields.title, fields.text].filter(Boolean);
+  return { multi_match: names.length ? { query, fields: names } : { query } };
+}
+
 /** Return the name of a facet on the page. */
 export const getFacetLabel = (facet) => facet.name ?? facet.field.replace(/\.keyword$/, "");
 

@@ -1,5 +1,7 @@
 /* The address of the search page, which holds its whole state, and the search body made from it. */
 
+import { matchWords } from "./index-fields.js";
+
 /** Read {index, q, from, facets: {name: [values]}, since, until, why, doc} from the address. */
 export function readAddress(query = location.search) {
   const parameters = new URLSearchParams(query);
@@ -35,15 +37,16 @@ export function writeAddress(state) {
 }
 
 /** Return the search body, with the index's own names of its fields. */
-export function buildSearchBody(state, { fields, facets }, size) {
+export function buildSearchBody(state, description, size) {
+  const { fields, facets } = description;
   const filter = Object.entries(state.facets).map(([name, values]) => ({ terms: { [name]: values } }));
   const range = {};
   if (state.since) range.gte = state.since;
   if (state.until) range.lte = state.until;
   if (Object.keys(range).length) filter.push({ range: { [fields.date ?? "date"]: range } });
   const words = (state.q || "").trim();
-  const must = words ? [{ multi_match: { query: words } }] : [];
-  const body = { query: { bool: { must, filter } }, size, from: state.from };
+  const must = words ? [matchWords(words, description)] : [];
+  const body = { query: { bool: { must, filter } }, size, from: state.from, track_total_hits: true };
   if (!must.length && !filter.length) body.query = { match_all: {} };
   if (fields.text) body.highlight = { fields: { [fields.text]: {} }, pre_tags: ["\ue000"], post_tags: ["\ue001"] }; // private-use characters, which no text contains
   if (facets.length) body.aggs = Object.fromEntries(facets.map(({ field }) => [field, { terms: { field, size: 12 } }]));

@@ -4,7 +4,7 @@ import { searchIndex } from "./api.js";
 import { attachCombobox } from "./combobox.js";
 import { joinSearch, splitSearch } from "./compare-address.js";
 import { make } from "./dom.js";
-import { describeIndex, toResult } from "./index-fields.js";
+import { describeIndex, matchWords, toResult } from "./index-fields.js";
 
 const FORMS = [
   ["id", "A document"],
@@ -52,7 +52,7 @@ export class SideField {
     const list = make("ul", { class: "suggestions", id: `documents-${this.letter}`, hidden: true });
     const findOptions = async (typed, signal) => {
       const description = await describeIndex(this.index());
-      const body = { query: { multi_match: { query: typed } }, size: 8, why: false, _source: [description.fields.title ?? "title"] };
+      const body = { query: matchWords(typed, description), size: 8, why: false, _source: [description.fields.title ?? "title"] };
       const response = await searchIndex(this.index(), body, { signal });
       return response.hits.hits.map((hit) => ({ value: hit._id, label: toResult(hit, description).title || hit._id, note: hit._id }));
     };

@@ -3,7 +3,7 @@
 import { searchIndex, suggestPhrases } from "./api.js";
 import { joinSearch, writeView } from "./compare-address.js";
 import { make } from "./dom.js";
-import { describeIndex, toResult } from "./index-fields.js";
+import { describeIndex, matchWords, toResult } from "./index-fields.js";
 
 const MAX_GROUP_DOCUMENTS = 1000;
 const LETTERS = ["a", "c", "d", "m", "p", "s"];
@@ -21,7 +21,7 @@ export async function makeSuggestions(index, groups) {
   const cards = [];
   if (phrase) {
     const description = await describeIndex(index);
-    const body = { query: { multi_match: { query: phrase.display } }, size: 2, why: false };
+    const body = { query: matchWords(phrase.display, description), size: 2, why: false };
     const hits = (await searchIndex(index, body)).hits.hits.map((hit) => toResult(hit, description));
     const [one, other] = hits.map((hit) => ({ side: { id: hit.id }, said: hit.title || hit.id }));
     if (other) cards.push(makeCard(index, "Two documents", one, other));
