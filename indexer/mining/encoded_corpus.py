@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +21,14 @@ from numpy.typing import NDArray
 
 from indexer.documents import Document
 from indexer.int_arrays import LOW_32_BITS, csr_starts, unique_keys
-from indexer.mining.hyphenation import TokenArrays, TokenRewriter, choose_hyphenated_words, find_hyphenated_pairs
+from indexer.mining.hyphenation import (
+    HyphenCounts,
+    TokenArrays,
+    TokenRewriter,
+    WordPair,
+    choose_hyphenated_words,
+    find_hyphenated_pairs,
+)
 from indexer.mining.lemma_table import build_lemma_table
 from indexer.progress import Progress, no_progress
 from indexer.runtime.array_spill import ArraySpill
@@ -154,7 +162,7 @@ class _CorpusAssembler:
         raw = _RawTokens(self.surface_ids, np.frombuffer(self.marks, dtype=np.uint8), offsets, self.piece_lengths)
         spelling_counts = self._count_spellings(raw)
         pair_counts = _count_hyphenated_pairs(raw)
-        table = self._build_table(spelling_counts, pair_counts)
+        table = self._build_table(raw, spelling_counts, pair_counts)
         tokens = _rewrite_tokens(raw, self._plan_rewriting(pair_counts))
         lemmas, lemma_ids = self._lemmatize(tokens.surface_ids)
         return EncodedCorpus(
@@ -187,20 +195,24 @@ class _CorpusAssembler:
                 counts[:, column] += np.bincount(counted, minlength=len(counts))
         return counts
 
-    def _build_table(self, spelling_counts: NDArray[np.int64], pair_counts: Counter[int]) -> dict[str, str]:
+    def _build_table(
+        self, tokens: _RawTokens, spelling_counts: NDArray[np.int64], pair_counts: Mapping[int, HyphenCounts]
+    ) -> dict[str, str]:
         """Return the table of the corpus and use it; counts are of surface forms and of pairs of them."""
         rows = zip(self.surfaces, *spelling_counts.T.tolist(), strict=True)
         table = build_lemma_table(rows, self.lemmatizer)
         folded, word_counts = list(map(str.casefold, self.surfaces)), Counter[str]()
         for word, count in zip(folded, spelling_counts.sum(axis=1).tolist(), strict=True):
             word_counts[word] += count
-        pairs = ((folded[pair >> 32], folded[pair & LOW_32_BITS], count) for pair, count in pair_counts.items())
+        pairs = (((folded[pair >> 32], folded[pair & LOW_32_BITS]), counts) for pair, counts in pair_counts.items())
         self.lemmatizer.use_table(table)
-        table |= choose_hyphenated_words(pairs, word_counts, self.lemmatizer)
+        table |= choose_hyphenated_words(
+            pairs, word_counts, partial(_count_spaced_pairs, tokens, folded), self.lemmatizer
+        )
         self.lemmatizer.use_table(table)
         return dict(sorted(table.items()))
 
-    def _plan_rewriting(self, pair_counts: Counter[int]) -> TokenRewriter:
+    def _plan_rewriting(self, pair_counts: Iterable[int]) -> TokenRewriter:
         """Return what joins and splits tokens as the lemmatizer's table says, with ids for their new surface forms."""
         surfaces = list(self.surfaces)
         joined = {pair: f"{surfaces[pair >> 32]}-{surfaces[pair & LOW_32_BITS]}" for pair in pair_counts}
@@ -250,20 +262,42 @@ def _iterate_batches(surface_ids: ArraySpill) -> Iterator[tuple[int, NDArray[np.
         yield start, surface_ids[start : start + _BATCH_TOKENS]
 
 
-def _count_hyphenated_pairs(tokens: _RawTokens) -> Counter[int]:
+def _count_hyphenated_pairs(tokens: _RawTokens) -> dict[int, HyphenCounts]:
     """Count the pairs of surface forms around a hyphen, see ``find_hyphenated_pairs``.
 
-    A pair within a longer chain has count 0: "vis-a-vis" says nothing about "Avis".
+    A pair within a longer chain is counted apart: "vis-a-vis" says nothing about "Avis".
     """
-    counts = Counter[int]()
+    alone, in_chains = Counter[int](), Counter[int]()
     for first, last in _iterate_ranges(tokens.offsets, _BATCH_TOKENS):
         start, end = tokens.offsets[[first, last]].tolist()
         positions, pairs = find_hyphenated_pairs(tokens.surface_ids[start:end], tokens.marks[start:end])
         is_chain = np.diff(positions, prepend=-2, append=end - start + 2) == 1
         is_single = ~(is_chain[:-1] | is_chain[1:])
-        counts.update(pairs[is_single].tolist())
-        counts.update(dict.fromkeys(pairs[~is_single].tolist(), 0))
-    return counts
+        alone.update(pairs[is_single].tolist())
+        in_chains.update(pairs[~is_single].tolist())
+    return {pair: HyphenCounts(alone[pair], in_chains[pair]) for pair in alone | in_chains}
+
+
+def _count_spaced_pairs(tokens: _RawTokens, words: Sequence[str], wanted: set[WordPair]) -> dict[WordPair, int]:
+    """Count how often each wanted pair of words has nothing but white space between them.
+
+    ``words``: the word of each surface form.
+    """
+    ids = _IdTable()
+    for pair in wanted:
+        for word in pair:
+            ids[word]  # gets the next id
+    id_of_surface = np.array([ids.get(word, -1) for word in words], dtype=np.int64)
+    pairs = {ids[first] << 32 | ids[second]: (first, second) for first, second in wanted}
+    counts = Counter[int]()
+    for first, last in _iterate_ranges(tokens.offsets, _BATCH_TOKENS):
+        start, end = tokens.offsets[[first, last]].tolist()
+        word_ids = id_of_surface[tokens.surface_ids[start:end]]
+        is_spaced = (tokens.marks[start + 1 : end] & (Mark.BOUNDARY | Mark.HYPHEN)) == 0
+        is_spaced &= (word_ids[:-1] >= 0) & (word_ids[1:] >= 0)
+        positions = np.flatnonzero(is_spaced)
+        counts.update((word_ids[positions] << 32 | word_ids[positions + 1]).tolist())
+    return {pair: counts[key] for key, pair in pairs.items()}
 
 
 def _rewrite_tokens(tokens: _RawTokens, rewriter: TokenRewriter) -> _RawTokens:

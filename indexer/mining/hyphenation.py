@@ -1,15 +1,16 @@
 """Words that a corpus writes both with a hyphen and without ("Wi-Fi", "wifi"): both spellings become the same tokens.
 
 The spelling that is more frequent decides, over all inflections of the word: if it is "email", then "e-mails" is one
-token; if it is "multi-task", then "multitask" is two, and meets "multi task" as well.
+token; if it is "multi-task" or "multi task", then "multitask" is two. So three "stateof" do not change each
+"state-of-the-art", and "hate-speech" stays "hate speech" where that is how most documents write it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -23,42 +24,82 @@ from indexer.text.tokenizer import Mark
 MIN_LETTERS = 4
 """Letters of the word written together: two parts of one or two letters are too often another word ("s-p", "sp")."""
 
+WordPair = tuple[str, str]
+"""Two words next to each other, case-folded."""
+
+
+class HyphenCounts(NamedTuple):
+    """Occurrences of two words with a hyphen between them."""
+
+    alone: int
+    in_chains: int
+    """Within a longer chain: "state-of" in "state-of-the-art"."""
+
+
+@dataclass
+class _HyphenatedWord:
+    """A word with all its inflections; the part after the hyphen stands for each."""
+
+    first: str
+    hyphenated: Counter[str] = field(default_factory=Counter)
+    chained: Counter[str] = field(default_factory=Counter)
+    together: Counter[str] = field(default_factory=Counter)
+
+    def list_pairs(self) -> set[WordPair]:
+        return {(self.first, second) for second in (*self.hyphenated, *self.together)}
+
+    def list_table_entries(self, spaced_count: int) -> dict[str, str]:
+        """Return the entries that make all spellings alike, none where only chains would decide."""
+        together, apart = self.together.total(), self.hyphenated.total() + spaced_count
+        if together >= apart + self.chained.total():
+            return {f"{first}-{second}": first + second for first, second in self.list_pairs()}
+        if together < apart:
+            return {self.first + second: f"{self.first} {second}" for second in self.together}
+        return {}
+
 
 def choose_hyphenated_words(
-    pair_counts: Iterable[tuple[str, str, int]], word_counts: Mapping[str, int], lemmatizer: Lemmatizer
+    pair_counts: Iterable[tuple[WordPair, HyphenCounts]],
+    word_counts: Mapping[str, int],
+    count_spaced_pairs: Callable[[set[WordPair]], Mapping[WordPair, int]],
+    lemmatizer: Lemmatizer,
 ) -> dict[str, str]:
     """Return entries for the table of a ``Lemmatizer``: ``e-mail`` -> ``email``, or ``multitask`` -> ``multi task``.
 
-    ``pair_counts`` has two words with a hyphen between them and their occurrences, ``word_counts`` the occurrences of
-    single words, all case-folded.
+    ``word_counts`` has the occurrences of single words, case-folded; ``count_spaced_pairs`` counts how often two words
+    have nothing but white space between them.
     """
-    seconds_of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    words = sorted(word_counts)
-    for first, second, count in pair_counts:
-        if (
-            count
-            and _has_prefix(words, first + second[:2])  # which saves most words from being lemmatized
-            and _may_be_written_together(first, second, lemmatizer.language)
-        ):
-            seconds_of[first, lemmatizer[first + second]][second] += count
-    forms_of: dict[str, list[str]] = {lemma: [] for _, lemma in seconds_of}
-    for word in words:
-        if (lemma := lemmatizer[word]) in forms_of:
-            forms_of[lemma].append(word)
+    words = _find_words_written_together(pair_counts, word_counts, lemmatizer)
+    pairs = {pair for word in words for pair in word.list_pairs()}
+    # a function word has its own reasons to stand there: "in line" is no spelling of "inline"
+    spaced = count_spaced_pairs({pair for pair in pairs if not _count_function_words(pair, lemmatizer.language)})
     entries: dict[str, str] = {}
-    for (first, lemma), seconds in seconds_of.items():
-        written_together = {
-            word.removeprefix(first): word_counts[word]
-            for word in forms_of[lemma]
-            if word.startswith(first) and word[len(first) :].isalpha()
-        }
-        if not written_together:
-            continue
-        if sum(written_together.values()) >= seconds.total():
-            entries |= {f"{first}-{second}": first + second for second in {**seconds, **written_together}}
-        else:
-            entries |= {first + second: f"{first} {second}" for second in written_together}
+    for word in words:
+        entries |= word.list_table_entries(sum(spaced.get(pair, 0) for pair in word.list_pairs()))
     return entries
+
+
+def _find_words_written_together(
+    pair_counts: Iterable[tuple[WordPair, HyphenCounts]], word_counts: Mapping[str, int], lemmatizer: Lemmatizer
+) -> list[_HyphenatedWord]:
+    """Return the words with a hyphen, not only in chains, that the corpus also writes without."""
+    hyphenated_words: dict[tuple[str, str], _HyphenatedWord] = {}
+    words = sorted(word_counts)
+    for (first, second), counts in pair_counts:
+        # the prefix saves most words from being lemmatized
+        if _has_prefix(words, first + second[:2]) and _may_be_written_together((first, second), lemmatizer.language):
+            word = hyphenated_words.setdefault((first, lemmatizer[first + second]), _HyphenatedWord(first))
+            word.hyphenated[second] += counts.alone
+            word.chained[second] += counts.in_chains
+    forms_of: dict[str, list[str]] = {lemma: [] for _, lemma in hyphenated_words}
+    for form in words:
+        if (lemma := lemmatizer[form]) in forms_of:
+            forms_of[lemma].append(form)
+    for (first, lemma), word in hyphenated_words.items():
+        for form in forms_of[lemma]:
+            if form.startswith(first) and form[len(first) :].isalpha():
+                word.together[form.removeprefix(first)] = word_counts[form]
+    return [word for word in hyphenated_words.values() if word.together and word.hyphenated.total()]
 
 
 def _has_prefix(sorted_words: Sequence[str], prefix: str) -> bool:
@@ -67,10 +108,13 @@ def _has_prefix(sorted_words: Sequence[str], prefix: str) -> bool:
     return position < len(sorted_words) and sorted_words[position].startswith(prefix)
 
 
-def _may_be_written_together(first: str, second: str, language: str) -> bool:
-    if len(first) + len(second) < MIN_LETTERS or not (first.isalpha() and second.isalpha()):
-        return False
-    return not (language == "en" and first in ENGLISH_STOPWORDS and second in ENGLISH_STOPWORDS)
+def _may_be_written_together(pair: WordPair, language: str) -> bool:
+    is_long = len("".join(pair)) >= MIN_LETTERS
+    return is_long and all(map(str.isalpha, pair)) and _count_function_words(pair, language) < 2
+
+
+def _count_function_words(pair: WordPair, language: str) -> int:
+    return sum(word in ENGLISH_STOPWORDS for word in pair) if language == "en" else 0
 
 
 class TokenArrays(NamedTuple):

@@ -116,6 +116,30 @@ def test_inflections_of_a_hyphenated_word_are_decided_together() -> None:
     assert [lemmatize_text(word, lemmatizer) for word in ("e-mail", "e-mails", "emails")] == ["email"] * 3
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hong Kong trade, Hong Kong ports and Hong Kong. Hong-Kong, or Hongkong, or Hongkong.", "hong kong"),
+        ("Hong-Kong, or Hong Kong. Hongkong trade and Hongkong ports.", "hongkong"),
+        ("Hong, Kong; Hong. Kong (Hong) Kong. Hong-Kong or Hongkong.", "hongkong"),
+    ],
+)
+def test_a_spelling_with_a_space_counts_as_one_of_two_words(text: str, expected: str) -> None:
+    lemmatizer = learn(text)
+    assert {lemmatize_text(word, lemmatizer) for word in ("Hong-Kong", "hongkong")} == {expected}
+
+
+def test_words_next_to_a_function_word_are_no_spelling_with_a_space() -> None:
+    lemmatizer = learn("We stand in line, in line and in line. An inline frame, an in-line frame, inline.")
+    assert lemmatize_text("in-line inline", lemmatizer) == "inline inline"
+
+
+def test_a_misspelled_word_does_not_join_the_words_of_a_longer_chain() -> None:
+    lemmatizer = learn("State-of-the-art nets, state-of-the-art tools: a stateof the art state-of art, stateof it.")
+    assert lemmatize_text("state-of-the-art", lemmatizer) == "state of the art"
+    assert lemmatize_text("stateof", lemmatizer) == "stateof"
+
+
 def test_offsets_cover_a_hyphenated_word_as_it_is_written() -> None:
     document = Document("x", title="No e-mail", text="Multitask nets, my E-\nmails and multi-task-nets.")
     lemmatizer = learn("The email and email. An e-mail and e-mails. Multi-task, multi-task, multitask.")
