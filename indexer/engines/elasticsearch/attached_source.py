@@ -276,7 +276,12 @@ class ElasticsearchSource(AttachedSource):
         """Yield the documents of these ids with their sequence numbers, in one request for every thousand."""
         remaining = iter(ids)
         while batch := list(islice(remaining, query_builder.MAX_IDS_PER_CLAUSE)):
-            yield from self.search(query_builder.build_revision_search(batch, with_source), access)["hits"]["hits"]
+            # usually one document for each id, but a name may cover several indices
+            hits = self.search(query_builder.build_revision_search(batch, len(batch), with_source), access)["hits"]
+            if hits["total"]["value"] > len(batch):
+                size = hits["total"]["value"]
+                hits = self.search(query_builder.build_revision_search(batch, size, with_source), access)["hits"]
+            yield from hits["hits"]
 
     def _get_index_uuids(self) -> Mapping[str, str]:
         with self._lock:

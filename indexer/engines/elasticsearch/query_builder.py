@@ -207,14 +207,11 @@ def build_word_search(words: Sequence[str], ids: Sequence[str], fields: Sequence
     return {"query": {"ids": {"values": list(ids)}}, "size": len(ids), "_source": list(fields), "aggs": aggregations}
 
 
-def build_revision_search(ids: Sequence[str], with_source: bool) -> Body:
-    """Build the search for the sequence numbers of these documents in a source, with or without their content.
-
-    There is room for ten documents of an id: a name may cover several indices.
-    """
+def build_revision_search(ids: Sequence[str], size: int, with_source: bool) -> Body:
+    """Build the search for the sequence numbers of these documents in a source, with or without their content."""
     return {
         "query": {"ids": {"values": list(ids)}},
-        "size": 10 * len(ids),
+        "size": size,
         "seq_no_primary_term": True,
         "_source": with_source,
     }

@@ -344,7 +344,7 @@ def test_readable_ids_are_sent_in_several_clauses(
 ) -> None:
     monkeypatch.setattr(query_builder, "MAX_IDS_PER_CLAUSE", 3)
     monkeypatch.setattr(reader, "ID_BATCH", 5)
-    source.client.indices.put_settings(index=source.index, settings={"index.max_result_window": 30})
+    source.client.indices.put_settings(index=source.index, settings={"index.max_result_window": 25})
     with serve_callers(source, tmp_path) as who:
         assert count_hits(search_news(who("guest"), COUNTS)) == (8, 8)
         assert count_hits(search_news(who("staff"), COUNTS)) == (12, 12)
