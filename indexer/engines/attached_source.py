@@ -151,6 +151,13 @@ class AttachedSource(ABC):
         """
 
     @abstractmethod
+    def build_access_filter(self, access: SourceAccess) -> dict[str, Any]:
+        """Return the query that matches the documents that a caller with limited groups may read.
+
+        Raise Forbidden if access cannot be checked inside a query.
+        """
+
+    @abstractmethod
     def list_index_names(self) -> frozenset[str]:
         """Return the name of the source and those of the indices that it covers now."""
 

@@ -31,6 +31,7 @@ class FieldGuard:
 
     * passes every name or pattern of a field, wherever it is in the request, to ``hides`` and refuses it if it is
       hidden, with the error for a field that does not exist;
+    * searches in none of ``searched_by_meaning``;
     * sends an explicit list of fields where Elasticsearch would take all of them by default;
     * returns no record that did not pass ``strip_record``;
     * calls ``require_checkable``, and adds filters for ``index``, ``list_acl_names_in_ignored`` and, if
@@ -43,6 +44,8 @@ class FieldGuard:
     """Path of the acl field in a record; empty if documents of the source have no groups."""
     hidden: frozenset[str] = frozenset()
     """Paths that are hidden with everything below them."""
+    searched_by_meaning: frozenset[str] = frozenset()
+    """Fields in which a query finds the nearest of all documents, before any filter of ours applies."""
     is_filterable: bool = False
     """Whether the acl field is in the mapping and a query can filter by it."""
     obstacle: str = ""
@@ -75,11 +78,13 @@ class FieldGuard:
             return [self.strip_record(item, prefix) for item in record]
         if not isinstance(record, Mapping):
             return record
-        return {
+        stripped = {
             name: self.strip_record(value, f"{prefix}{name}.")
             for name, value in record.items()
             if not is_within(prefix + name, self.hidden)
         }
+        # an object that had nothing else would tell that the document has groups
+        return {name: value for name, value in stripped.items() if value != {} or not self.hides(prefix + name)}
 
     def list_acl_names_in_ignored(self) -> list[str]:
         """Return the names under which ``_ignored`` reports that the groups of a document were not indexed."""
@@ -110,7 +115,14 @@ def make_field_guard(mappings: Mapping[str, MappingBody], acl_path: str, is_mapp
     ((index, mapping),) = mappings.items()
     fields = {field.path: field for field in _iterate_fields(mapping.get("properties", {}))}
     obstacle = _find_obstacle(mapping, fields, acl_path, is_mapped) if acl_path else ""
-    return FieldGuard(index, acl_path, hidden, is_filterable=bool(acl_path) and acl_path in fields, obstacle=obstacle)
+    return FieldGuard(
+        index,
+        acl_path,
+        hidden,
+        searched_by_meaning=_find_searched_by_meaning(fields.values()),
+        is_filterable=bool(acl_path) and acl_path in fields,
+        obstacle=obstacle,
+    )
 
 
 def make_guard_without_mapping(acl_path: str) -> FieldGuard:
@@ -167,13 +179,13 @@ def _iterate_fields(properties: MappingBody, prefix: str = "", is_nested: bool =
 
 
 def _find_hidden(mapping: MappingBody, acl_path: str) -> frozenset[str]:
-    """Return the acl field and all fields that may have its values."""
-    if not acl_path:
-        return frozenset()
-    fields = list(_iterate_fields(mapping.get("properties", {})))
+    """Return the acl field, all fields that may have its values, and fields that show parts of other documents."""
     runtime = mapping.get("runtime", {})
-    hidden = {acl_path}
-    hidden |= {name for name, options in runtime.items() if "script" in options or options.get("type") == "lookup"}
+    lookups = {name for name, options in runtime.items() if options.get("type") == "lookup"}
+    if not acl_path:
+        return frozenset(lookups)
+    fields = list(_iterate_fields(mapping.get("properties", {})))
+    hidden = {acl_path} | lookups | {name for name, options in runtime.items() if "script" in options}
     hidden |= {field.path for field in fields if "script" in field.options}
     size = 0
     while len(hidden) > size:
@@ -185,6 +197,12 @@ def _find_hidden(mapping: MappingBody, acl_path: str) -> frozenset[str]:
                 hidden.add(field.path)
         hidden |= _find_short_names(fields, hidden)
     return frozenset(hidden)
+
+
+def _find_searched_by_meaning(fields: Collection[_MappedField]) -> frozenset[str]:
+    """Return the fields of type ``semantic_text``, and their aliases."""
+    found = {field.path for field in fields if field.type == "semantic_text"}
+    return frozenset(found | {one.path for one in fields if one.type == "alias" and one.options.get("path") in found})
 
 
 def _find_short_names(fields: list[_MappedField], hidden: Collection[str]) -> set[str]:

@@ -1,5 +1,4 @@
-"""A search body with its shape and sizes checked; its field names are checked later, by ``plan`` for an index of ours
-and by ``source_plan`` for an attached one.
+"""A search body of an index of ours with its shape and sizes checked; its field names are checked later, by ``plan``.
 
 The parser is written by hand rather than with pydantic because errors name the place in the words of the query DSL
 (``query.bool.must[0].term``), and because one request may mean the same in several shapes.

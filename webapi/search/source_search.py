@@ -24,17 +24,22 @@ from webapi.context import WebContext
 from webapi.http.problems import public_message
 from webapi.search.body import require_object
 from webapi.search.hit_reasons import QueryWords, add_missing_matches, check_page_size, explain_hits
+from webapi.search.limited.restricted_body import restrict_body
+from webapi.search.limited.restricted_response import restrict_response
 from webapi.search.passed_body import check_passed_body
 from webapi.search.query_texts import read_query_texts
-from webapi.search.source_plan import build_source_plan
-from webapi.search.url_parameters import NO_EFFECT_PARAMETERS, PASSED_PARAMETERS, check_parameters
+from webapi.search.url_parameters import (
+    LIMITED_PARAMETERS,
+    NO_EFFECT_PARAMETERS,
+    PASSED_PARAMETERS,
+    check_parameters,
+)
 from webapi.search.why_options import WhyOptions, parse_why
 from worker.access import Caller
 
 log = logging.getLogger(__name__)
 
 _DEFAULT_SIZE = 10
-_LIMITED_HIT_FIELDS = ("_id", "_score", "sort", "highlight", "matched_queries")
 NOT_INDEXED_DETAIL = "it was added to the source after the last attach; attach the index again to get reasons"
 CHANGED_DETAIL = "it was changed in the source after the last attach; attach the index again to get reasons"
 
@@ -54,14 +59,16 @@ class PlannedSourceSearch:
     """The words to explain by, as written."""
     access: SourceAccess | None = None
     """What a caller with limited groups may read; None for no limit."""
-    source_filter: frozenset[str] | bool = True
-    """For a caller with limited groups: the fields of ``_source`` to return, or whether to return any."""
 
     def send(self) -> dict[str, Any]:
-        """Run the search and return Elasticsearch's response; raises like ``AttachedSource.send_search``."""
+        """Run the search and return Elasticsearch's response, or what the caller may see of it.
+
+        Raises like ``AttachedSource.send_search``.
+        """
         if self.access is None:
             return self.source.send_search(self.body, self.parameters)
-        return dict(self.source.search(self.body, self.access))
+        response = self.source.send_search(self.body, self.parameters, quote_refusal=False)
+        return restrict_response(response, self.access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +184,12 @@ def _plan_limited_search(
     context: WebContext,
 ) -> PlannedSourceSearch:
     """Plan the search of a caller with limited groups."""
-    check_parameters(parameters, NO_EFFECT_PARAMETERS)
+    check_parameters(parameters, NO_EFFECT_PARAMETERS | LIMITED_PARAMETERS)
     access = make_source_access(index, source, caller, context)
-    plan = build_source_plan(body, source.get_fields().without_hidden(access.guard))
+    restricted = restrict_body(body, source.get_fields(), access, source.build_access_filter(access))
+    sent_parameters = {name: value for name, value in parameters.items() if name in LIMITED_PARAMETERS}
     text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
-    return PlannedSourceSearch(index, source, plan.body, {}, why, text, access, plan.source_filter)
+    return PlannedSourceSearch(index, source, restricted, sent_parameters, why, text, access)
 
 
 def _check_point_in_time(source: AttachedSource, pit: object) -> None:
@@ -313,57 +321,22 @@ def build_source_response(
     whys: Sequence[Mapping[str, Any] | None],
 ) -> dict[str, Any]:
     """Return the response to a search, with ``why`` added to each hit that has one."""
-    if planned.access is not None:
-        return _build_limited_response(planned, response, hits, whys)
     if not _list_hits(response):
         return response
     explained = [hit.hit if why is None else {**hit.hit, "why": why} for hit, why in zip(hits, whys, strict=True)]
-    return response | {"hits": response["hits"] | {"hits": explained}}
+    found = response["hits"] | {"hits": explained}
+    if len(hits) < len(_list_hits(response)):
+        found |= _count_without(found, len(_list_hits(response)) - len(hits))
+    return response | {"hits": found}
 
 
-def _build_limited_response(
-    planned: PlannedSourceSearch,
-    response: Mapping[str, Any],
-    hits: Sequence[SourceHit],
-    whys: Sequence[Mapping[str, Any] | None],
-) -> dict[str, Any]:
-    """Return the response to a caller with limited groups, of which nothing is as it came."""
-    found = response["hits"]
-    hidden_count = len(found["hits"]) - len(hits)
-    scores = [hit.hit["_score"] for hit in hits if hit.hit.get("_score") is not None]
-    out = {
-        "took": response["took"],
-        "timed_out": response["timed_out"],
-        "_shards": {name: response["_shards"][name] for name in ("total", "successful", "skipped", "failed")},
-        "hits": {
-            "total": {"value": found["total"]["value"] - hidden_count, "relation": "eq"},
-            "max_score": max(scores, default=None),
-            "hits": [_build_limited_hit(planned, hit, why) for hit, why in zip(hits, whys, strict=True)],
-        },
-    }
-    return out | ({"aggregations": response["aggregations"]} if "aggs" in planned.body else {})
-
-
-def _build_limited_hit(planned: PlannedSourceSearch, hit: SourceHit, why: Mapping[str, Any] | None) -> dict[str, Any]:
-    assert planned.access is not None
-    out = {"_index": planned.index} | {name: hit.hit[name] for name in _LIMITED_HIT_FIELDS if name in hit.hit}
-    if planned.source_filter is not False:
-        record = planned.access.guard.strip_record(hit.hit.get("_source") or {})
-        out["_source"] = record if planned.source_filter is True else select_fields(record, planned.source_filter)
-    return out if why is None else out | {"why": why}
-
-
-def select_fields(record: Any, paths: frozenset[str], prefix: str = "") -> Any:
-    """Return the parts of a record under these paths."""
-    if isinstance(record, list):
-        return [select_fields(item, paths, prefix) for item in record]
-    if not isinstance(record, Mapping):
-        return {}
-    out = {}
-    for name, value in record.items():
-        path = prefix + name
-        if path in paths:
-            out[name] = value
-        elif any(one.startswith(f"{path}.") for one in paths) and (inner := select_fields(value, paths, f"{path}.")):
-            out[name] = inner
-    return out
+def _count_without(found: Mapping[str, Any], left_out: int) -> dict[str, Any]:
+    """Return the total and the largest score of hits of which some were left out: their rights have just changed."""
+    scores = [hit["_score"] for hit in found["hits"] if hit.get("_score") is not None]
+    counts: dict[str, Any] = {"max_score": max(scores, default=None)}
+    total = found.get("total")
+    if isinstance(total, Mapping):
+        counts["total"] = {**total, "value": total["value"] - left_out}
+    elif total is not None:  # a number, if the caller asks for it
+        counts["total"] = total - left_out
+    return counts

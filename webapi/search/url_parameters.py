@@ -26,6 +26,8 @@ COUNT_PARAMETERS = NO_EFFECT_PARAMETERS | frozenset(
 """Parameters that change which documents match, but not the form of the response."""
 LOOKUP_PARAMETERS = NO_EFFECT_PARAMETERS | {"_source", "_source_excludes", "_source_includes", "routing"}
 """Parameters of a request for documents by id."""
+LIMITED_PARAMETERS = frozenset({"request_cache", "rest_total_hits_as_int", "search_type", "typed_keys"})
+"""Parameters that reach the source of an attached index for callers with limited groups."""
 _FIXES = {
     "scroll": "page with search_after, or scroll in Elasticsearch itself",
     "format": "read JSON",

@@ -149,11 +149,16 @@ class ElasticsearchSource(AttachedSource):
         except NotFoundError as error:
             if error.error == "index_not_found_exception":
                 raise _make_missing_error() from None
-            raise _quote_refusal(error) from error
+            refusal = _quote_refusal(error)
+            raise (refusal if quote_refusal else _explain_refusal(refusal)) from error
         except BadParameter as error:
             if quote_refusal and isinstance(error.__cause__, ApiError):
                 raise _quote_refusal(error.__cause__) from error
             raise _explain_refusal(error) from error
+
+    def build_access_filter(self, access: SourceAccess) -> dict[str, Any]:
+        access.guard.require_checkable()
+        return query_builder.build_access_filter(access)
 
     def list_index_names(self) -> frozenset[str]:
         return frozenset({self.name, *self._get_index_uuids()})

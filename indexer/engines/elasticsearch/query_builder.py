@@ -231,6 +231,12 @@ def restrict_source_search(search_body: Body, access: SourceAccess | None, timeo
     body = search_body | {"track_total_hits": True, "timeout": format_timeout(timeout_seconds)}
     if access is None:
         return body
+    query = search_body.get("query", {"match_all": {}})
+    return body | {"query": {"bool": {"must": [query], "filter": [build_access_filter(access)]}}}
+
+
+def build_access_filter(access: SourceAccess) -> Body:
+    """Build the query that matches the documents of an attached source that a caller with limited groups may read."""
     ids, guard = access.readable_ids, access.guard
     clauses = [
         {"ids": {"values": list(ids[start : start + MAX_IDS_PER_CLAUSE])}}
@@ -245,5 +251,4 @@ def restrict_source_search(search_body: Body, access: SourceAccess | None, timeo
         is_public = {"bool": {"must_not": {"exists": {"field": guard.acl_path}}}}
         shared = {"terms": {guard.acl_path: sorted(map(replace_surrogates, access.groups))}}
         filters.append({"bool": {"should": [is_public, shared]}})
-    query = search_body.get("query", {"match_all": {}})
-    return body | {"query": {"bool": {"must": [query], "filter": filters}}}
+    return {"bool": {"filter": filters}}
