@@ -1,5 +1,6 @@
 """Corpora with random acls in an attached Elasticsearch index: nothing unreadable is shown, however it maps its groups.
 
+Every search of a caller with limited groups is answered as from an index with only the documents that they may read.
 After attaching, documents are closed in the source, which Elasticsearch alone knows of. A few corpora in every run;
 PHRASECOM_TEST_WORLDS says how many (``make faults``: a hundred).
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_
 from tests.support.attached_sources import AttachedSource, attach_source
 from tests.support.corpora.acl_corpus import GROUPS, SHARED_PHRASES, AclCorpus, join_acl_corpora
 from tests.support.group_mappings import GROUP_MAPPINGS, GroupMapping
+from tests.support.readable_copy import copy_readable, strip_scores
 
 CORPUS_COUNT = int(os.environ.get("PHRASECOM_TEST_WORLDS", "3"))
 CORPORA_PER_INDEX = 5 if CORPUS_COUNT > 5 else 1
@@ -29,6 +31,14 @@ WORLDS = [
     for name, first in zip(cycle(GROUP_MAPPINGS), range(0, CORPUS_COUNT, CORPORA_PER_INDEX), strict=False)
 ]
 ROOT = "root"
+BODIES_PER_CALLER = 12
+VECTOR_SIZE = 4
+MORE_FIELDS = {
+    "key": {"type": "keyword"},
+    # exact: an approximate search also depends on how the vectors of all documents are stored
+    "vector": {"type": "dense_vector", "dims": VECTOR_SIZE, "index_options": {"type": "flat"}},
+    "remarks": {"type": "nested", "properties": {"body": {"type": "text"}, "desk": {"type": "keyword"}}},
+}
 COUNTS = {
     "titles": {"terms": {"field": "headline.keyword", "size": 1000}},
     "desks": {"terms": {"field": "meta.desk", "size": 1000}},
@@ -48,9 +58,69 @@ def write_record(document: Document, groups: GroupMapping) -> dict[str, Any]:
         "headline": document.title,
         "body": document.text,
         "meta": {"desk": list(document.facets["source"])},
+        "key": document.id,
+        "vector": make_vector(random.Random(document.id)),
+        "remarks": [{"body": document.text, "desk": list(document.facets["source"])}],
         **groups.write_groups(list(document.acl)),
     }
     return record | ({"published": document.date} if document.date else {})
+
+
+def make_vector(chance: random.Random) -> list[float]:
+    return [0.1 + chance.random() for _ in range(VECTOR_SIZE)]
+
+
+def make_body(chance: random.Random, word: str) -> dict[str, Any]:
+    """Return a random search for a word or for the documents nearest to a vector."""
+    end, start = word[:-1] + "x", word[: chance.randint(1, 3)]
+    knn = {"field": "vector", "query_vector": make_vector(chance), "k": chance.randint(1, 9), "num_candidates": 500}
+    nested = {"nested": {"path": "remarks", "query": {"match": {"remarks.body": word}}, "inner_hits": {}}}
+    queries: list[dict[str, Any]] = [
+        {"match": {"body": {"query": end, "fuzziness": chance.choice(["AUTO", 1, 2]), "max_expansions": 1000}}},
+        {"match_phrase_prefix": {"body": {"query": start, "max_expansions": 1000}}},
+        {"match_bool_prefix": {"headline": f"{word} {start}"}},
+        {"multi_match": {"query": word, "type": chance.choice(["best_fields", "most_fields", "cross_fields"])}},
+        {"query_string": {"query": f"{start}* OR headline:{word} OR meta.desk:{start}*"}},
+        {"simple_query_string": {"query": f"{start}* | {word}"}},
+        {"wildcard": {"meta.desk": f"*{start}*"}},
+        {"regexp": {"headline.keyword": f".*{start}.*"}},
+        {"prefix": {"body": start}},
+        {"fuzzy": {"body": {"value": end, "fuzziness": 2, "max_expansions": 1000}}},
+        {"intervals": {"body": {"match": {"query": word, "max_gaps": 2}}}},
+        {"bool": {"must_not": [{"match": {"body": word}}]}},
+        {"function_score": {"query": {"match": {"body": word}}, "random_score": {}}},
+        {"dis_max": {"queries": [{"match": {"body": word}}, {"match": {"headline": word}}]}},
+        nested,
+        {"bool": {"must_not": [{"nested": {"path": "remarks", "query": {"match_all": {}}}}]}},
+        {"knn": knn},
+        {"bool": {"should": [{"knn": knn}, {"match": {"body": word}}]}},
+    ]
+    query = chance.choice(queries)
+    body: dict[str, Any] = chance.choice(
+        [
+            {"query": query},
+            {"knn": knn},
+            {"knn": knn, "query": query},
+            {"knn": {**knn, "filter": query}},
+            {"retriever": {"standard": {"query": query}}},
+            {"query": query, "post_filter": chance.choice(queries)},
+            {"query": query, "rescore": {"query": {"rescore_query": chance.choice(queries)}}},
+        ]
+    )
+    more: list[dict[str, Any]] = [
+        {"aggs": COUNTS},
+        {"aggs": {"some": {"filter": chance.choice(queries), "aggs": COUNTS}}},
+        {"aggs": {"in": {"nested": {"path": "remarks"}, "aggs": {"desks": {"terms": {"field": "remarks.desk"}}}}}},
+        {"aggs": {"days": {**COUNTS["days"], "aggs": {"all": {"top_hits": {"sort": ["key"]}}}}}},
+        {"aggs": {"pages": {"composite": {"sources": [{"desk": {"terms": {"field": "meta.desk"}}}]}}}},
+        {"highlight": {"fields": {"*": {}}}},
+        {"fields": ["*"], "_source": False},
+        {"_source": [f"{start}*", "g*", "rights*"], "sort": ["published", "key"]},
+    ]
+    whole = {**body, **chance.choice(more), "size": 200, "track_total_hits": True}
+    if {"retriever", "rescore"} & body.keys():  # Elasticsearch sorts neither
+        whole.pop("sort", None)
+    return whole
 
 
 def close_some(corpus: AclCorpus, source: AttachedSource, groups: GroupMapping, chance: random.Random) -> AclCorpus:
@@ -72,8 +142,10 @@ def close_some(corpus: AclCorpus, source: AttachedSource, groups: GroupMapping, 
 class SourceProbe:
     """A caller who searches the source in every way that is allowed, and looks for secrets in every reply."""
 
-    def __init__(self, app: AppClient, attached: AclCorpus, now: AclCorpus, groups: GroupMapping) -> None:
-        self._app, self._attached, self._now, self._mapping = app, attached, now, groups
+    def __init__(
+        self, app: AppClient, source: AttachedSource, attached: AclCorpus, now: AclCorpus, groups: GroupMapping
+    ) -> None:
+        self._app, self._source, self._attached, self._now, self._mapping = app, source, attached, now, groups
         self.replies: list[str] = []
 
     def search_everything(self, groups: frozenset[str] | None, chance: random.Random) -> None:
@@ -109,6 +181,25 @@ class SourceProbe:
                     assert (reply["hits"]["total"]["value"], reply["hits"]["max_score"]) == (0, None)
         if groups is not None:
             self._name_groups(forbidden)
+            self._compare_with_copy(readable, forbidden, words, chance)
+
+    def _compare_with_copy(
+        self, readable: set[str], forbidden: set[str], words: Sequence[str], chance: random.Random
+    ) -> None:
+        """Send random searches and compare each reply with that of an index that has only the readable documents."""
+        client, index = self._source.client, self._source.index
+        public = {id: replace(self._now.documents[id], acl=()) for id in readable}
+        records = {id: write_record(document, self._mapping) for id, document in public.items()}
+        known = [word for phrase in SHARED_PHRASES for word in phrase.split()]
+        with copy_readable(client, index, records) as copy:
+            for _ in range(BODIES_PER_CALLER):
+                body = make_body(
+                    chance, chance.choice([chance.choice(known), *chance.sample(words, min(3, len(words)))])
+                )
+                reply = self._send({**body, "why": False}, forbidden, is_limited=True)
+                if reply is not None:
+                    expected = client.search(index=copy, body=body).body
+                    assert strip_scores(reply, body) == strip_scores(expected, body), f"{self._now.seeds}: {body}"
 
     def _is_readable(self, id: str, groups: frozenset[str] | None) -> bool:
         if groups is not None and self._mapping.hides_closed and self._now.documents[id].acl:
@@ -138,14 +229,22 @@ class SourceProbe:
         for name in (self._mapping.path, *self._mapping.other_names):
             for body in (
                 {"query": {"match": {name: "x"}}},
+                {"query": {"exists": {"field": name}}},
+                {"query": {"query_string": {"query": f"{name}:x"}}},
                 {"sort": [name]},
                 {"aggs": {"x": {"terms": {"field": name}}}},
-                {"highlight": {"fields": {name: {}}}},
+                {"collapse": {"field": name}},
             ):
                 reply = self._app.post("/v1/news/_search", body)
-                assert reply.status_code == 400, reply.text
+                assert reply.status_code in (400, 403), reply.text
                 self._check_text(reply.text, forbidden, body)
-            self._check_text(self._app.post("/v1/news/_search", {"_source": [name]}).text, forbidden, name)
+            for body in (
+                {"_source": [name]},
+                {"fields": [name]},
+                {"highlight": {"fields": {name: {}}}},
+                {"query": {"multi_match": {"query": "x", "fields": [name]}}},
+            ):
+                self._check_text(self._app.post("/v1/news/_search", body).text, forbidden, body)
         self._check_text(self._app.get("/v1/indexes/news").text, forbidden, "the description")
 
     def _check_text(self, text: str, forbidden: set[str], request: object) -> None:
@@ -164,7 +263,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_no_search_of_a_source_shows_anything_unreadable(
     elasticsearch_url: str, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, seeds: tuple[int, ...]
 ) -> None:
-    groups, chance = GROUP_MAPPINGS[name], random.Random(seeds[0])
+    chance, mapped = random.Random(seeds[0]), GROUP_MAPPINGS[name]
+    groups = replace(mapped, properties=mapped.properties | MORE_FIELDS)
     attached = join_acl_corpora(seeds)
     records = {id: write_record(document, groups) for id, document in attached.documents.items()}
     source = AttachedSource(elasticsearch_url, records, groups)
@@ -178,7 +278,7 @@ def test_no_search_of_a_source_shows_anything_unreadable(
         with source.open_engine() as engine:
             app = make_app_client(engine, keys, limited_rate_per_minute=0)
             for caller, names in list_callers(seeds).items():
-                probe = SourceProbe(app.with_key(keys.secrets[caller]), attached, now, groups)
+                probe = SourceProbe(app.with_key(keys.secrets[caller]), source, attached, now, groups)
                 probe.search_everything(None if names == ("*",) else frozenset(names), random.Random(seeds[0]))
                 if caller == ROOT:
                     seen = "\n".join(probe.replies)
