@@ -151,3 +151,28 @@ def test_several_indices_and_an_unreadable_mapping_are_refused() -> None:
     assert "several indices" in several.obstacle and several.hides("groups") and several.hides("x")
     blind = make_guard_without_mapping("groups")
     assert "mapping" in blind.obstacle and "view_index_metadata" in blind.fix and blind.hides("groups")
+
+
+def test_an_object_that_held_only_groups_is_not_shown_empty() -> None:
+    guard = make_guard(map_fields(rights={"properties": {"groups": KEYWORD}}, meta={"properties": {}}), "rights.groups")
+    assert guard.strip_record({"rights": {"groups": ["staff"]}, "meta": {}, "a": 1}) == {"meta": {}, "a": 1}
+    assert guard.strip_record({"rights": {"groups": ["staff"], "owner": "ann"}}) == {"rights": {"owner": "ann"}}
+
+
+def test_a_field_that_shows_another_document_is_hidden_also_without_groups() -> None:
+    guard = make_guard({"properties": {}, "runtime": {"author": {"type": "lookup"}, "plain": KEYWORD}}, "")
+    assert guard.hides("author") and not guard.hides("plain")
+
+
+def test_fields_that_are_searched_by_meaning_are_known_with_their_aliases() -> None:
+    semantic = {"type": "semantic_text"}
+    guard = make_guard(
+        map_fields(
+            groups=KEYWORD,
+            title={"type": "text", "fields": {"meaning": semantic}},
+            body=semantic,
+            sense={"type": "alias", "path": "body"},
+        )
+    )
+    assert guard.searched_by_meaning == {"title.meaning", "body", "sense"}
+    assert not guard.hides("body")

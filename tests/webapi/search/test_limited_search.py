@@ -301,3 +301,41 @@ def test_query_strings_never_reach_the_hidden_field(limited: LimitedSearch) -> N
         else:
             assert reply.status_code in (400, 403)
     assert accepted > 10
+
+
+def test_hits_carry_reasons(limited: LimitedSearch) -> None:
+    body = {"query": {"multi_match": {"query": "solar pawer", "fuzziness": "AUTO"}}, "_source": False, "size": 3}
+    hits = limited.search(body).json["hits"]["hits"]
+    assert len(hits) == 3 and all("_source" not in hit and "solar" in str(hit["why"]["matched"]) for hit in hits)
+
+
+def test_documents_are_counted_and_fetched_as_they_are_searched(limited: LimitedSearch) -> None:
+    everything = limited.app.post("/v1/articles/_count", {}).json["count"]
+    assert everything == limited.search_copy({"size": 0})["hits"]["total"]["value"]
+    secret = {"query": {"match": {"text": SECRET}}}
+    assert limited.app.post("/v1/articles/_count", secret).json["count"] == 0
+    reply = limited.app.post("/v1/articles/_mget", {"ids": ["d2", "d1", "closed1"]})
+    assert [one["found"] for one in reply.json["docs"]] == [True, False, False]
+    assert SECRET not in reply.text
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "q=groups:staff",
+        "_source=groups",
+        "filter_path=hits.hits._source",
+        "stored_fields=groups",
+        "routing=x",
+        "explain",
+    ],
+)
+def test_parameters_that_could_name_fields_are_refused(limited: LimitedSearch, parameter: str) -> None:
+    assert limited.app.post(f"/v1/articles/_search?{parameter}", {}).status_code == 400
+
+
+def test_parameters_for_clients_are_passed_on(limited: LimitedSearch) -> None:
+    body = {"size": 0, "aggs": {"tags": {"terms": {"field": "tags"}}}}
+    reply = limited.app.post("/v1/articles/_search?typed_keys=true&rest_total_hits_as_int=true", body).json
+    assert "sterms#tags" in reply["aggregations"]
+    assert reply["hits"]["total"] == limited.search_copy(body)["hits"]["total"]["value"]
