@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from worker.jobs.job import OPEN_STATES
 from worker.jobs.payloads import PageRequest
 from worker.json_bytes import loads
 from worker.phrasing.display_form import DisplayForms
-from worker.service.gateway import JobGateway, JobView
+from worker.service.gateway import JobGateway, JobView, Submission
 from worker.service.job_handlers import make_hrefs
 
 log = logging.getLogger(__name__)
@@ -49,23 +50,44 @@ def check_page_size(size: int, settings: Settings) -> None:
         )
 
 
+class HitPage(NamedTuple):
+    """Hits to explain, and the words that found them."""
+
+    index_name: str
+    words: QueryWords
+    hits: Sequence[Hit]
+
+
 def explain_hits(
     gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait_seconds: float
 ) -> list[dict[str, Any]]:
-    """Return one ``why`` for each hit, after at most ``wait_seconds``; raise Forbidden without the scope.
+    """Return one ``why`` for each hit of a page, as ``explain_pages`` does."""
+    (whys,) = explain_pages(gateway, [HitPage(index, words, hits)], caller, wait_seconds)
+    return whys
 
-    The lists of a page that is not ready by then, or cannot be computed, are provisional: hits without reasons are
-    better than no hits. They have no ``matched``.
+
+def explain_pages(
+    gateway: JobGateway, pages: Sequence[HitPage], caller: Caller, wait_seconds: float
+) -> list[list[dict[str, Any]]]:
+    """Return one ``why`` for each hit of each page, after at most ``wait_seconds``; raise Forbidden without the scope.
+
+    The pages are computed by one job. The lists of a page that is not ready by then, or cannot be computed, are
+    provisional: hits without reasons are better than no hits. They have no ``matched``.
     """
     require_scope(caller, "compare")
-    page = _get_page(gateway, index, words.text, hits, caller, wait_seconds)
-    if len(page.reasons) < len(hits):
-        model = gateway.catalog.open_reader(index).model
+    computed = _compute_pages(gateway, pages, caller, wait_seconds)
+    return [_build_whys(gateway, page, found, caller) for page, found in zip(pages, computed, strict=True)]
+
+
+def _build_whys(gateway: JobGateway, page: HitPage, found: _ComputedPage, caller: Caller) -> list[dict[str, Any]]:
+    words, hits = page.words, page.hits
+    if len(found.reasons) < len(hits):
+        model = gateway.catalog.open_reader(page.index_name).model
         provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
     whys = [
-        _build_why(page.reasons[hit.id])
-        if hit.id in page.reasons
-        else page.describe_state() | provisional[n] | {"href": page.make_hrefs(n)}
+        _build_why(found.reasons[hit.id])
+        if hit.id in found.reasons
+        else found.describe_state() | provisional[n] | {"href": found.make_hrefs(n)}
         for n, hit in enumerate(hits)
     ]
     return whys if words.text else [_leave_out_common(why) for why in whys]
@@ -90,8 +112,8 @@ def add_missing_matches(
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
-    """The job of a page as it is now."""
+class _ComputedPage:
+    """The reasons of a page as far as they are computed."""
 
     request: PageRequest | None = None
     job_id: str | None = None
@@ -114,22 +136,55 @@ class _Page:
         return make_hrefs(self.request, self.job_id, hit_position)
 
 
-def _get_page(
-    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], caller: Caller, wait_seconds: float
-) -> _Page:
-    """Submit the page and return it once its job has ended, or after ``wait_seconds``."""
-    if not hits or not (text or len(hits) > 1):
-        return _Page()  # there is nothing to compare with
-    ids = tuple(hit.id for hit in hits)
-    request = PageRequest(index, ids, "query" if text else "page", text or None, None, caller.groups)
+def _compute_pages(
+    gateway: JobGateway, pages: Sequence[HitPage], caller: Caller, wait_seconds: float
+) -> list[_ComputedPage]:
+    """Submit the pages and return each once it is computed, or as far as it is after ``wait_seconds``."""
+    requests = [_make_request(gateway, page, caller) for page in pages]
+    problem: Mapping[str, str] = {}
     try:
-        submission = gateway.submit_page(request, caller, [hit.document for hit in hits])
-        view = gateway.wait(submission, caller, wait_seconds)
-        return _Page(request, view.job.id, _get_reasons(gateway, view, caller), _find_end_problem(view))
+        gateway.submit_pages({one.id: one.request for one in requests if isinstance(one, _IdentifiedRequest)}, caller)
+    except Unavailable as error:
+        problem = _log_and_make_problem(error.code, public_message(error))
+    deadline = time.monotonic() + wait_seconds
+    return [
+        one if isinstance(one, _ComputedPage) else _wait_for_page(gateway, one, caller, deadline, problem)
+        for one in requests
+    ]
+
+
+class _IdentifiedRequest(NamedTuple):
+    id: str
+    request: PageRequest
+
+
+def _make_request(gateway: JobGateway, page: HitPage, caller: Caller) -> _IdentifiedRequest | _ComputedPage:
+    """Return the request for a page; a page without reasons if there is nothing to ask, or it cannot be asked."""
+    text, hits = page.words.text, page.hits
+    if not hits or not (text or len(hits) > 1):
+        return _ComputedPage()  # there is nothing to compare with
+    ids = tuple(hit.id for hit in hits)
+    request = PageRequest(page.index_name, ids, "query" if text else "page", text or None, None, caller.groups)
+    try:
+        return _IdentifiedRequest(
+            gateway.find_page_id(request, caller, [hit.document for hit in hits]),
+            request,
+        )
     except UnknownDocument:
-        return _Page()  # a hit was deleted or hidden from the caller since the search
+        return _ComputedPage()  # a hit was deleted or hidden from the caller since the search
+    except Unavailable as error:
+        return _ComputedPage(problem=_log_and_make_problem(error.code, public_message(error)))
+
+
+def _wait_for_page(
+    gateway: JobGateway, page: _IdentifiedRequest, caller: Caller, deadline: float, problem: Mapping[str, str]
+) -> _ComputedPage:
+    """Return a page once its job has ended, or at the deadline; ``problem``: why nothing could be submitted."""
+    try:
+        view = gateway.wait(Submission(page.id, created=False), caller, deadline - time.monotonic())
+        return _ComputedPage(page.request, page.id, _get_reasons(gateway, view, caller), _find_end_problem(view))
     except (Unavailable, UnknownJob) as error:  # unknown: it names a document that was hidden from the caller since
-        return _Page(problem=_log_and_make_problem(error.code, public_message(error)))
+        return _ComputedPage(problem=problem or _log_and_make_problem(error.code, public_message(error)))
 
 
 def _get_reasons(gateway: JobGateway, view: JobView, caller: Caller) -> Mapping[str, Mapping[str, Any]]:

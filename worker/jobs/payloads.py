@@ -126,6 +126,29 @@ class PageRequest:
         return cls(value["index"], tuple(value["hits"]), value["against"], value["query"], value["document"], groups)
 
 
+@dataclass(frozen=True, slots=True)
+class PageBatch:
+    """Results pages that one job explains, such as those of a multi-search."""
+
+    pages: Mapping[str, PageRequest]
+    """By the id of the answer, under which each is stored when it is ready."""
+    caller: str
+    """The key id of the caller who submitted them first."""
+
+    def compute_job_id(self) -> str:
+        """Return the id of the job: equal pages make one job."""
+        return "b" + hashlib.sha256(json.dumps(list(self.pages)).encode()).hexdigest()[:31]
+
+    def to_json(self) -> str:
+        pages = {id: page.to_json() for id, page in self.pages.items()}
+        return json.dumps({"pages": pages, "caller": self.caller, "algorithm": ALGORITHM_VERSION})
+
+    @classmethod
+    def from_json(cls, text: str) -> PageBatch:
+        value = json.loads(text)
+        return cls({id: PageRequest.from_json(page) for id, page in value["pages"].items()}, value["caller"])
+
+
 def read_algorithm_version(payload: str) -> int:
     """Return the version of the algorithm that a payload was written for; 0 if it names none."""
     return int(json.loads(payload).get("algorithm", 0))

@@ -17,17 +17,17 @@ from worker.cache.answers import AnswerCache, CachedAnswer, KnownRequests
 from worker.cache.readable_ids import DocumentIds, ReadableIds
 from worker.index_catalog import IndexCatalog
 from worker.jobs.events import EventListeners, EventSubscriber, JobWaiters
-from worker.jobs.job import OPEN_STATES, Job, NewJob, StoredAnswer
-from worker.jobs.payloads import Against, ComparisonRequest, PageRequest, PartId, make_part_id, parse_part_id
+from worker.jobs.job import OPEN_STATES, Job, JobState, NewJob, StoredAnswer
+from worker.jobs.payloads import Against, ComparisonRequest, PageBatch, PageRequest, PartId, make_part_id, parse_part_id
 from worker.jobs.statistics import JobStatistics
 from worker.json_bytes import dumps, loads
 from worker.service.container import ServiceContainer
 from worker.service.feedback import record_feedback
 from worker.service.ingest import make_ingest_job
-from worker.service.job_handlers import HitPart
+from worker.service.job_handlers import HitPart, make_page_job
 
-_MAX_RESUBMISSIONS = 3
-"""How often a request is submitted again because its stored answer names documents the caller may not read."""
+_MAX_REPLACED_ANSWERS = 3
+"""How many stored answers to one request are passed over because they name documents the caller may not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,33 @@ class JobGateway:
 
     def submit_comparison(self, request: ComparisonRequest, caller: Caller) -> Submission:
         """Submit a comparison; raise what is wrong with the request, or Overloaded."""
-        id = self.compute_answer_id(request)
+        id = self._find_readable_id(self.compute_answer_id(request), caller)
         access_key = make_access_key(request.index, caller.groups)
-        new = NewJob(id, "comparison", request.to_json(), caller.key_id, access_key=access_key)
-        return self._submit_readable(caller, new)
+        return self.submit(NewJob(id, "comparison", request.to_json(), caller.key_id, access_key=access_key))
 
-    def submit_page(
-        self, request: PageRequest, caller: Caller, read_now: Sequence[AnalysedDocument] = ()
-    ) -> Submission:
-        """Submit a results page; raise what is wrong with the request, or Overloaded.
+    def submit_page(self, request: PageRequest, caller: Caller) -> Submission:
+        """Submit a results page; raise what is wrong with the request, or Overloaded."""
+        id = self.find_page_id(request, caller)
+        if caller.groups is None and self.answers.get(id) is not None:
+            return Submission(id, created=False)
+        return self.submit(make_page_job(id, request, caller.key_id))
+
+    def submit_pages(self, pages: Mapping[str, PageRequest], caller: Caller) -> None:
+        """Submit results pages by their ids (``find_page_id``); all that have no job and no answer yet make one job.
+
+        Raise Overloaded.
+        """
+        states = {id: self._find_page_state(id) for id in pages} if len(pages) > 1 else dict.fromkeys(pages)
+        left = {id: pages[id] for id, state in states.items() if state not in OPEN_STATES and state != "done"}
+        new = {id: page for id, page in left.items() if states[id] != "failed"}
+        if len(new) > 1 and self._submit_batch(PageBatch(new, caller.key_id), caller):
+            left = {id: page for id, page in left.items() if id not in new}
+        for id, page in left.items():
+            if caller.groups is not None or self.answers.get(id) is None:
+                self.submit(make_page_job(id, page, caller.key_id))
+
+    def find_page_id(self, request: PageRequest, caller: Caller, read_now: Sequence[AnalysedDocument] = ()) -> str:
+        """Return the id under which a results page is answered; raise what is wrong with the request.
 
         ``read_now``: hits that a search has just found.
         """
@@ -106,12 +124,7 @@ class JobGateway:
         document_versions = versions.get_readable_versions(
             request.index, epoch, request.list_document_ids(), request.groups, read_now
         )
-        id = request.compute_answer_id(epoch, document_versions)
-        if caller.groups is None and self.answers.get(id) is not None:
-            return Submission(id, created=False)
-        access_key = make_access_key(request.index, caller.groups)
-        new = NewJob(id, "explanation", request.to_json(), caller.key_id, access_key=access_key)
-        return self._submit_readable(caller, new)
+        return self._find_readable_id(request.compute_answer_id(epoch, document_versions), caller)
 
     def submit_documents(self, index: str, documents: Sequence[Document], caller: Caller) -> Submission:
         """Store documents and submit the job that adds them to the index."""
@@ -148,23 +161,41 @@ class JobGateway:
         versions = self.container.versions.get_versions(index, epoch, ids, fresh=caller.groups is not None)
         return {id: version for id, version in versions.items() if caller.may_read(version.acl)}
 
-    def _submit_readable(self, caller: Caller, new: NewJob) -> Submission:
-        """Submit a job. Where an answer is stored that names a document which this caller may no longer read, submit
-        it again under an id that depends on the versions of the documents as they are now."""
-        submission = self.submit(new)
-        for _ in range(_MAX_RESUBMISSIONS):
-            if submission.created or caller.groups is None:
-                break
-            job = self.container.store.get(submission.id)
+    def _find_readable_id(self, id: str, caller: Caller) -> str:
+        """Return the id under which an answer is computed for a caller: another one, which depends on the versions of
+        the documents as they are now, where the stored answer names a document that they may no longer read."""
+        for _ in range(_MAX_REPLACED_ANSWERS if caller.groups is not None else 0):
+            job = self.container.store.get(id)
             if job is None or job.answer is None:
                 break
             versions = self._get_current_versions(job.answer.index, job.answer.acls)
             if _may_read_documents(caller, job.answer.acls, versions):
                 break
             named = [[id, versions[id].version if id in versions else None] for id in job.answer.acls]
-            digest = hashlib.sha256(dumps([submission.id, named])).hexdigest()
-            submission = self.submit(replace(new, id=new.id[:1] + digest[: len(new.id) - 1]))
-        return submission
+            digest = hashlib.sha256(dumps([id, named])).hexdigest()
+            id = id[:1] + digest[: len(id) - 1]
+        return id
+
+    def _find_page_state(self, id: str) -> JobState | None:
+        """Return the state of a results page; None if nobody asked for it yet."""
+        if self.answers.get(id) is not None:
+            return "done"
+        job = self._find_job(id)
+        return job.state if job is not None else None
+
+    def _submit_batch(self, batch: PageBatch, caller: Caller) -> bool:
+        """Submit several pages as one job; False if that job has ended already, so that it will not be run again."""
+        id = batch.compute_job_id()
+        pointers = {
+            _make_batch_key(page_id): dumps([id, make_access_key(page.index, page.groups)])
+            for page_id, page in batch.pages.items()
+        }
+        self.container.key_values.set(pointers, self.container.store.limits.answer_ttl)
+        new = NewJob(id, "page-batch", batch.to_json(), caller.key_id, access_key=make_access_key("", caller.groups))
+        if self.submit(new).created:
+            return True
+        job = self.container.store.get(id)
+        return job is not None and job.state in OPEN_STATES
 
     # Looking up
 
@@ -177,8 +208,8 @@ class JobGateway:
         part = parse_part_id(id)
         if part is not None:
             return self._get_part_view(part, caller)
-        job = self.container.store.get(id)
-        if job is None:
+        job = self._find_job(id)
+        if job is None or job.kind == "page-batch":
             raise _make_unknown_job(id)
         if job.answer is None:
             if not caller.may_see_job(job.access_key):
@@ -186,6 +217,24 @@ class JobGateway:
             return JobView(job)
         self._check_may_see(caller, id, job.answer)
         return JobView(job, self.answers.put(id, job.kind, job.answer), "miss" if just_submitted else "hit")
+
+    def _find_job(self, id: str) -> Job | None:
+        """Return a job; a page of a batch has the state of the batch until it is answered."""
+        store = self.container.store
+        job = store.get(id)
+        if job is not None and job.state not in ("expired", "cancelled"):
+            return job
+        batch_id, access_key = self._find_batch(id)
+        batch = store.get(batch_id) if batch_id else None
+        if batch is not None and batch.state in OPEN_STATES:
+            return replace(batch, id=id, kind="explanation", access_key=access_key)
+        return store.get(id) if batch_id else job  # it was answered, or became a job of its own, before the batch ended
+
+    def _find_batch(self, page_id: str) -> tuple[str, str]:
+        """Return the id of the batch that a page was submitted in, and the access key of the page; empty if none."""
+        pointer = self.container.key_values.get([_make_batch_key(page_id)])[0]
+        batch_id, access_key = loads(pointer) if pointer is not None else ("", "")
+        return batch_id, access_key
 
     def wait(self, submission: Submission, caller: Caller, seconds: float) -> JobView:
         """Return the job once it has ended, or after ``seconds``; at once when too many requests wait already."""
@@ -211,8 +260,12 @@ class JobGateway:
 
     def get_open_page(self, page_id: str) -> PageRequest | None:
         """Return the request of a page whose job is open; None once it has ended."""
-        payload = self.container.store.get_payload(page_id)
-        return PageRequest.from_json(payload) if payload else None
+        store = self.container.store
+        if payload := store.get_payload(page_id):
+            return PageRequest.from_json(payload)
+        batch_id, _ = self._find_batch(page_id)
+        batch = store.get_payload(batch_id) if batch_id else None
+        return PageBatch.from_json(batch).pages.get(page_id) if batch else None
 
     def get_ready_reasons(self, page_id: str, caller: Caller) -> dict[str, dict[str, Any]]:
         """Return the finished reasons of an open page by hit, without those that the caller may not see."""
@@ -355,6 +408,11 @@ def _read_page_request(answer: CachedAnswer) -> PageRequest:
     page = loads(answer.stored.body)
     hits = tuple(entry["hit"] for entry in page["explanations"])
     return PageRequest(page["index"], hits, page["against"], page["query"], page["document"])
+
+
+def _make_batch_key(page_id: str) -> str:
+    """Return the key of the pointer from a page to the batch that explains it."""
+    return f"batch:{page_id}"
 
 
 def _make_unknown_job(id: str) -> UnknownJob:

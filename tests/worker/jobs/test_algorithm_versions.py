@@ -12,7 +12,7 @@ from worker.explain.side import Side
 from worker.explain.spec import ALGORITHM_VERSION
 from worker.jobs.config import WorkConfig
 from worker.jobs.job import Job, JobKind, NewJob
-from worker.jobs.payloads import ComparisonRequest, PageRequest
+from worker.jobs.payloads import ComparisonRequest, PageBatch, PageRequest
 from worker.jobs.runner import MAX_VERSION_ATTEMPTS, run_job_chunk
 from worker.jobs.store import JobStore
 from worker.service import job_handlers
@@ -22,6 +22,7 @@ from worker.service.gateway import JobGateway
 PAYLOADS: dict[JobKind, str] = {
     "comparison": ComparisonRequest("papers", Side.from_id("d1"), Side.from_id("d2")).to_json(),
     "explanation": PageRequest("papers", ("d1", "d2"), "page").to_json(),
+    "page-batch": PageBatch({"p1": PageRequest("papers", ("d1", "d2"), "page")}, "me").to_json(),
 }
 
 
