@@ -48,10 +48,21 @@ def get_caller() -> Caller:
 def read_json_body() -> bytes:
     """Return the body; raise UnsupportedMediaType unless it is declared as JSON, which a form of another site cannot
     do."""
-    media_type = request.mimetype
-    if media_type != "application/json" and not media_type.endswith("+json"):
+    if not _is_json(request.mimetype):
         raise UnsupportedMediaType("the body must be JSON", fix="send Content-Type: application/json")
     return request.get_data(cache=False)
+
+
+def read_ndjson_body() -> bytes:
+    """Return a body of JSON lines; raise UnsupportedMediaType unless it is declared as that or as JSON."""
+    media_type = request.mimetype
+    if not _is_json(media_type) and media_type != "application/x-ndjson" and not media_type.endswith("+x-ndjson"):
+        raise UnsupportedMediaType("the body must be lines of JSON", fix="send Content-Type: application/x-ndjson")
+    return request.get_data(cache=False)
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def read_preferred_wait_seconds(settings: Settings) -> float:

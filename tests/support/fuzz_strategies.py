@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
+
+import schemathesis
 
 from webapi.schemas import openapi, requests
 from webapi.search.json_schema import OWN_NAMES_KEY
@@ -30,12 +33,24 @@ def build_fuzz_description() -> dict[str, Any]:
     parts["SearchQuery"]["properties"]["terms"] = _make_facet_schema(
         {"type": "array", "items": {"enum": ["BBC", "CNN", "x"]}, "minItems": 1}
     )
+    lines = parts["MultiSearchLines"]
+    pair = {"type": "array", "prefixItems": lines["items"]["anyOf"], "items": False, "minItems": 2, "maxItems": 2}
+    parts["MultiSearchLines"] = {"type": "array", "items": pair, "minItems": 1, "maxItems": lines["maxItems"] // 2}
     for name, path in description["paths"].items():
         for operation in path.values():
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] == "id" and "documents" in name:
                     parameter["schema"] = {"enum": DOCUMENT_IDS}
     return description
+
+
+@schemathesis.serializer("application/x-ndjson")
+def _write_lines(_: schemathesis.SerializationContext, value: Any) -> bytes:
+    """Return pairs of a header and a body, as ``build_fuzz_description`` describes them, line by line; anything else
+    is one line."""
+    pairs = value if isinstance(value, list) else [value]
+    lines = [line for pair in pairs for line in (pair if isinstance(pair, list) else [pair])]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 def _make_facet_schema(values: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ of requests (each made from the answers before it), and the number of cases belo
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from tests.support.web_servers import launch_server
 from tests.support.workers import launch_worker, stop_workers
 from worker.jobs.config import WorkConfig
 
+ROOT = Path(__file__).parents[2]
 MIN_CASES = 5000
 """Default number of cases below which a run proves too little."""
 
@@ -65,7 +67,10 @@ def _run_schemathesis(folder: Path, url: str, phase: str, extent: str) -> tuple[
         "--no-color",
         "--request-timeout=30",
     ]
-    completed = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, check=False)
+    environment = os.environ | {"SCHEMATHESIS_HOOKS": fuzz_strategies.__name__, "PYTHONPATH": str(ROOT)}
+    completed = subprocess.run(
+        [*command, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     print(completed.stdout[-12_000:], completed.stderr[-4000:])
     counted = re.search(r"([\d,]+) generated", completed.stdout)
     return int(counted[1].replace(",", "")) if counted else 0, completed.returncode

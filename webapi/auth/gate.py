@@ -36,6 +36,8 @@ SCOPE_BY_ENDPOINT: Final = {
     "search.count": "read",
     "search.mget": "read",
     "search.info": "read",
+    "msearch.search": "read",
+    "msearch.search_index": "read",
     "indexes.listed": "read",
     "indexes.one": "read",
     "indexes.document": "read",
@@ -86,6 +88,10 @@ class Gate:
         if caller is None or caller.groups is not None or caller.indexes is not None:
             return None
         return caller if "compare" in caller.scopes else None
+
+    def count_search(self, caller: Caller) -> None:
+        """Count a further search of a request that has several; raise RateLimited if it is one too many."""
+        self._rate.check(caller.key_id, has_limited_groups=caller.groups is not None)
 
     def check_keys(self) -> None:
         """Raise BadSetting if there is a keys file and it cannot be read now."""

@@ -5,7 +5,7 @@ The ``endpoint`` of every route is fixed: metrics and the table of scopes use it
 
 from __future__ import annotations
 
-from webapi.routes import comparisons, docs, explanations, feedback, health, indexes, jobs, pages, search
+from webapi.routes import comparisons, docs, explanations, feedback, health, indexes, jobs, msearch, pages, search
 
 ALL_BLUEPRINTS = (
     comparisons.blueprint,
@@ -14,6 +14,7 @@ ALL_BLUEPRINTS = (
     indexes.blueprint,
     jobs.blueprint,
     search.blueprint,
+    msearch.blueprint,
     health.blueprint,
     docs.openapi_blueprint,
     docs.blueprint,

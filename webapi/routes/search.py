@@ -89,7 +89,7 @@ def _read_body() -> object:
 
 
 @blueprint.after_request
-def _add_elasticsearch_headers(response: Response) -> Response:
+def add_elasticsearch_headers(response: Response) -> Response:
     """Add the headers that the official client checks, and the media type it asks for: it reads no other."""
     media_type = request.headers.get("Accept", "").partition(",")[0].strip()
     if media_type.startswith(ELASTICSEARCH_TYPE):

@@ -56,9 +56,11 @@ class Operation:
     errors: tuple[int, ...] = (404, 503)
     query: tuple[str, ...] = ()
     not_modified: bool = False
+    body_type: str = "application/json"
 
 
 _SEARCH_ERRORS = (400, 404, 413, 415, 429, 503, 504)
+_NDJSON_TYPE = "application/x-ndjson"
 _JOB, _PAGE = responses.JobReply, responses.ExplanationReply
 OPERATIONS = (
     Operation("post", "/v1/comparisons", "Compare two sides", responses.ComparisonReply, requests.ComparisonBody,
@@ -86,6 +88,10 @@ OPERATIONS = (
               errors=_SEARCH_ERRORS),
     Operation("get", "/v1/", "Get the version of Elasticsearch that clients ask for", responses.InfoReply,
               errors=(503,)),
+    Operation("post", "/v1/_msearch", "Search several times, with reasons for each hit", responses.MultiSearchReply,
+              requests.MultiSearchLines, errors=_SEARCH_ERRORS, body_type=_NDJSON_TYPE),
+    Operation("post", "/v1/{index}/_msearch", "Search an index several times, with reasons for each hit",
+              responses.MultiSearchReply, requests.MultiSearchLines, errors=_SEARCH_ERRORS, body_type=_NDJSON_TYPE),
     Operation("get", "/v1/indexes", "List the indexes", responses.IndexesReply, errors=(503,)),
     Operation("get", "/v1/indexes/{name}", "Get an index", responses.WholeIndexReply, errors=(400, 404, 503)),
     Operation("post", "/v1/indexes/{name}/documents", "Add or replace documents", None, requests.DocumentsBody,
@@ -140,12 +146,12 @@ def _describe_operation(operation: Operation) -> dict[str, Any]:
     out: dict[str, Any] = {"summary": operation.summary, "operationId": _make_operation_id(operation)}
     parameters = [_describe_parameter(part[1:-1], "path") for part in operation.path.split("/") if part.startswith("{")]
     parameters += [_describe_parameter(name, "query", required=name == "q") for name in operation.query]
-    if operation.method == "post" and (operation.pending or operation.path.endswith("_search")):
+    if operation.method == "post" and (operation.pending or operation.path.endswith("search")):
         parameters.append(_PREFER_HEADER)
     if parameters:
         out["parameters"] = parameters
     if operation.body is not None:
-        content = {"application/json": {"schema": _make_reference(operation.body)}}
+        content = {operation.body_type: {"schema": _make_reference(operation.body)}}
         out["requestBody"] = {"required": True, "content": content}
     out["responses"] = _describe_responses(operation)
     return out

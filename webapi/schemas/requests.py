@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    RootModel,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -20,7 +21,7 @@ from pydantic_core import CoreSchema
 from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
 from indexer.records import MAX_TITLE_BYTES
 from webapi.http.problems import InvalidRequest
-from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
+from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET, MAX_SEARCHES
 from worker.explain.spec import OPTION_RANGES
 from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
@@ -237,6 +238,21 @@ class LookupBody(StrictModel):
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
     ids: list[str] = Field(default_factory=list, max_length=MAX_HITS)
     docs: list[LookupEntry] = Field(default_factory=list, max_length=MAX_HITS)
+
+
+class SearchHeader(StrictModel):
+    """What a search of a multi-search is for; the rest of what Elasticsearch has there changes nothing."""
+
+    # Only describes the header: ``webapi.search.multi_search`` parses it.
+    index: IndexName | Annotated[list[IndexName], Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="Needed if the path names no index"
+    )
+
+
+class MultiSearchLines(RootModel[list[SearchHeader | SearchBody]]):
+    """Lines of JSON, each with a newline at its end: a header and a body by turns."""
+
+    root: list[SearchHeader | SearchBody] = Field(min_length=2, max_length=2 * MAX_SEARCHES)
 
 
 class Said(StrictModel):
