@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,16 @@ from typing import Any
 import pytest
 from elasticsearch import Elasticsearch
 
+from deploy.npm import DownloadError, install_packages
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
 from tests.support.fake_comparer import count_computations, release_computations, tag_query
 from tests.support.polling import wait_until
+from tests.support.required_programs import skip_without
 from tests.support.web_servers import WAIT_HEADER, RunningServer
 from webapi.client import Client, Reply
 from webapi.search.body import MAX_SEARCHES
 
+JAVASCRIPT = Path(__file__).parents[1] / "javascript"
 PATH = "/v1/papers/_msearch"
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
@@ -53,6 +58,28 @@ def test_the_official_client_understands_the_answer(real_server: RunningServer) 
         searches = [{"index": "papers"}, make_query("link analysis", why=False)]
         (alone,) = elastic.msearch(searches=searches)["responses"]
         assert alone["hits"]["hits"] and "why" not in alone["hits"]["hits"][0]
+
+
+def test_the_official_javascript_client_understands_the_answer(real_server: RunningServer) -> None:
+    node = shutil.which("node")
+    if node is None:
+        skip_without("Node.js", "the JavaScript client needs it")
+    try:
+        modules = install_packages(JAVASCRIPT)
+    except DownloadError as error:
+        skip_without("@elastic/elasticsearch", str(error))
+    searches = [{}, make_query("web graphs"), {"index": "nope"}, make_query("web graphs")]
+    completed = subprocess.run(
+        [node, str(JAVASCRIPT / "msearch.mjs"), str(modules), real_server.url + "/v1"],
+        input=json.dumps({"index": "papers", "searches": searches}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stderr
+    first, second = json.loads(completed.stdout)["responses"]
+    assert [word["word"] for word in first["hits"]["hits"][0]["why"]["matched"]] == ["web", "graphs"]
+    assert second["status"] == 404 and second["error"]["type"] == "unknown-index"
 
 
 def test_each_search_has_the_response_of_a_single_one(papers: Client) -> None:
