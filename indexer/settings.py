@@ -116,7 +116,8 @@ class Settings(BaseSettings):
     )
     max_document_bytes: Bytes = Field(DEFAULT_MAX_DOCUMENT_BYTES, description="Largest document that can be indexed")
     max_text_bytes: Bytes = Field(2**18, description="Largest text or query in a comparison")
-    max_hits: int = Field(50, ge=1, le=1000, description="Maximum hits explained in one request")
+    max_hits: int = Field(50, ge=1, le=1000, description="Maximum hits explained for one query")
+    max_searches: int = Field(100, ge=1, le=10_000, description="Maximum searches in one request to _msearch")
     max_set: int = Field(1000, ge=1, le=100_000, description="Maximum documents in one side of a comparison")
     max_source_ids: int = Field(
         50_000,

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema
 from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
 from indexer.records import MAX_TITLE_BYTES
 from webapi.http.problems import InvalidRequest
-from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET, MAX_SEARCHES
+from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
 from worker.explain.spec import OPTION_RANGES
 from worker.methods.registry import METHODS
 from worker.solver.parameters import PRESETS
@@ -252,7 +252,7 @@ class SearchHeader(StrictModel):
 class MultiSearchLines(RootModel[list[SearchHeader | SearchBody]]):
     """Lines of JSON, each with a newline at its end: a header and a body by turns."""
 
-    root: list[SearchHeader | SearchBody] = Field(min_length=2, max_length=2 * MAX_SEARCHES)
+    root: list[SearchHeader | SearchBody] = Field(min_length=2)
 
 
 class Said(StrictModel):

@@ -11,7 +11,7 @@ from indexer.identifiers import check_index_name
 from webapi.auth.gate import check_index_access
 from webapi.context import WebContext
 from webapi.http.problems import make_search_error
-from webapi.search.body import MAX_SEARCHES, reject_unknown_names, require_object, wrap_in_list
+from webapi.search.body import reject_unknown_names, require_object, wrap_in_list
 from webapi.search.hit_reasons import UnexplainedSearch, explain_searches
 from webapi.search.index_search import search_index
 from worker.access import Caller
@@ -43,7 +43,7 @@ class SearchLines:
     body: bytes
 
 
-def split_search_lines(data: bytes) -> list[SearchLines]:
+def split_search_lines(data: bytes, max_searches: int) -> list[SearchLines]:
     """Split the body of a request; raise BadParameter for one that is cut off, TooLarge for too many searches."""
     if not data.endswith(b"\n"):
         raise BadParameter("the last line does not end with a newline", fix="end each header and each body with one")
@@ -52,8 +52,8 @@ def split_search_lines(data: bytes) -> list[SearchLines]:
         lines.pop()
     if not lines or len(lines) % 2:
         raise BadParameter("the last header has no body", fix="send a line with a header and one with a body by turns")
-    if len(lines) > 2 * MAX_SEARCHES:
-        raise TooLarge(f"{len(lines) // 2} searches are above the limit of {MAX_SEARCHES}", fix="send fewer at a time")
+    if len(lines) > 2 * max_searches:
+        raise TooLarge(f"{len(lines) // 2} searches are above the limit of {max_searches}", fix="send fewer at a time")
     return [SearchLines(header, body) for header, body in zip(lines[::2], lines[1::2], strict=True)]
 
 
