@@ -15,11 +15,19 @@ from typing import Any, Literal, NamedTuple
 from indexer.documents import Document
 from indexer.engines.attachment import Attachment
 from indexer.engines.field_guard import FieldGuard
+from indexer.errors import PhraseComError
 from indexer.records import BadRecord, FieldMap, make_document
 from indexer.text.tokenizer import Span
 
 WordPlaces = Mapping[str, Span | None]
 """Word -> its first place in a document, None where it is not known; words that the document lacks are left out."""
+HEADER_PARAMETERS = frozenset(
+    "allow_no_indices allow_partial_search_results ccs_minimize_roundtrips expand_wildcards ignore_throttled "
+    "ignore_unavailable preference request_cache routing search_type".split()
+)
+"""Parameters that each search of a multi-search has in its header."""
+SHARED_PARAMETERS = frozenset({"human", "rest_total_hits_as_int", "typed_keys"})
+"""Parameters that a multi-search has in its URL, for all searches."""
 _ANY_SIZE = 2**31
 _LAG_BATCH = 1000
 """Documents whose states are asked for at once when all of them are counted."""
@@ -44,6 +52,19 @@ class HitKey(NamedTuple):
 
     index_name: str
     id: str
+
+
+class SourceSearch(NamedTuple):
+    """A search of a source, with the arguments of ``AttachedSource.send_search``."""
+
+    source: AttachedSource
+    body: Mapping[str, Any]
+    parameters: Mapping[str, str]
+    quote_refusal: bool = True
+
+    def send(self) -> dict[str, Any]:
+        """Return the response to this search alone; raises like ``AttachedSource.send_search``."""
+        return self.source.send_search(self.body, self.parameters, quote_refusal=self.quote_refusal)
 
 
 class SourceLag(NamedTuple):
@@ -148,6 +169,13 @@ class AttachedSource(ABC):
         It restricts nothing: the body must be one that the caller may run. ``parameters``: of the URL.
         ``quote_refusal``: whether the error of a refused body has Elasticsearch's own words, which may name fields.
         Raises BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
+        """
+
+    @abstractmethod
+    def send_searches(self, searches: Sequence[SourceSearch]) -> list[dict[str, Any] | PhraseComError]:
+        """Send several searches of sources on one cluster, as one request if Elasticsearch can read all of them.
+
+        Returns for each what ``send_search`` returns, or the error that it raises.
         """
 
     @abstractmethod

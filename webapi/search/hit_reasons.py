@@ -58,25 +58,6 @@ class HitPage(NamedTuple):
     hits: Sequence[Hit]
 
 
-@dataclass(frozen=True, slots=True)
-class UnexplainedSearch:
-    """A search that has run, whose hits have no reasons yet."""
-
-    page: HitPage | None
-    """The hits to explain; None if there are none, or no reasons are wanted."""
-    build_response: Callable[[Sequence[dict[str, Any]]], dict[str, Any]]
-    """Builds the response; takes the ``why`` of each hit of the page."""
-
-
-def explain_searches(
-    gateway: JobGateway, searches: Sequence[UnexplainedSearch], caller: Caller, wait_seconds: float
-) -> list[list[dict[str, Any]]]:
-    """Return the ``why`` of each hit of each search, as ``explain_pages`` does; nothing for one without a page."""
-    pages = [search.page for search in searches if search.page is not None]
-    whys = iter(explain_pages(gateway, pages, caller, wait_seconds) if pages else ())
-    return [[] if search.page is None else next(whys) for search in searches]
-
-
 def explain_hits(
     gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait_seconds: float
 ) -> list[dict[str, Any]]:

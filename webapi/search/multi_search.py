@@ -1,38 +1,38 @@
-"""Several searches in one request, each with a response or an error of its own; one job finds the reasons of all."""
+"""Several searches in one request, each with a response or an error of its own.
+
+Searches of attached sources go to Elasticsearch as one request, and one job finds the reasons of all hits.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from indexer.engines.attached_source import HEADER_PARAMETERS
 from indexer.errors import BadParameter, PhraseComError, TooLarge
 from indexer.identifiers import check_index_name
 from webapi.auth.gate import check_index_access
 from webapi.context import WebContext
 from webapi.http.problems import make_search_error
 from webapi.search.body import reject_unknown_names, require_object, wrap_in_list
-from webapi.search.hit_reasons import UnexplainedSearch, explain_searches
-from webapi.search.index_search import search_index
+from webapi.search.hit_reasons import HitPage, explain_pages
+from webapi.search.index_search import build_index_response, plan_index_search, run_index_search
+from webapi.search.passed_body import parse_source_body
+from webapi.search.source_search import (
+    PlannedSourceSearch,
+    build_source_response,
+    find_page_hits,
+    list_explained_hits,
+    merge_reasons,
+    plan_source_search,
+    send_source_searches,
+    split_words,
+)
 from worker.access import Caller
-from worker.json_bytes import loads
 
 _INDEX_NAMES = ("index", "indices")
-HEADER_PARAMETERS = frozenset(
-    {
-        "allow_no_indices",
-        "allow_partial_search_results",
-        "ccs_minimize_roundtrips",
-        "expand_wildcards",
-        "ignore_throttled",
-        "ignore_unavailable",
-        "preference",
-        "request_cache",
-        "routing",
-        "search_type",
-    }
-)
-"""What a header line may say besides the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,16 @@ class SearchLines:
 
     header: bytes
     body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundHits:
+    """A search that has run, whose hits have no reasons yet."""
+
+    page: HitPage | None
+    """The hits to explain; None if there are none, or no reasons are wanted."""
+    build_response: Callable[[Sequence[dict[str, Any]]], dict[str, Any]]
+    """Builds the response; takes the reasons of each hit of the page."""
 
 
 def split_search_lines(data: bytes, max_searches: int) -> list[SearchLines]:
@@ -57,52 +67,101 @@ def split_search_lines(data: bytes, max_searches: int) -> list[SearchLines]:
     return [SearchLines(header, body) for header, body in zip(lines[::2], lines[1::2], strict=True)]
 
 
-def run_searches(
-    searches: Sequence[SearchLines],
-    index: str | None,
-    caller: Caller,
-    context: WebContext,
-    wait: float,
-    count_search: Callable[[], None],
-) -> list[dict[str, Any]]:
-    """Run the searches and return their responses, with ``status``; a search that fails has its error instead.
+@dataclass(frozen=True, slots=True)
+class MultiSearch:
+    """What the searches of a request have in common."""
 
-    ``index``: for headers that name none. ``count_search`` is called before each search but the first, and raises
-    RateLimited for one that is too many.
-    """
-    outcomes: list[UnexplainedSearch | PhraseComError] = []
-    for n, lines in enumerate(searches):
+    index: str | None
+    """For headers that name none."""
+    parameters: Mapping[str, str]
+    """Of the URL; those of a header have precedence."""
+    caller: Caller
+    context: WebContext
+    wait_seconds: float
+    """For the reasons of all searches."""
+
+    def run(self, searches: Sequence[SearchLines]) -> list[dict[str, Any]]:
+        """Return the response to each search, with its ``status``, or its error."""
+        started = [self._start_search(lines, is_first=not n) for n, lines in enumerate(searches)]
+        sent = [one for one in started if isinstance(one, PlannedSourceSearch)]
+        responses = iter(send_source_searches(sent))
+        outcomes = [
+            self._read_source_response(one, next(responses)) if isinstance(one, PlannedSourceSearch) else one
+            for one in started
+        ]
+        pages = [one.page for one in outcomes if isinstance(one, _FoundHits) and one.page is not None]
+        reasons = iter(explain_pages(self.context.gateway, pages, self.caller, self.wait_seconds) if pages else ())
+        return [
+            make_search_error(one)
+            if isinstance(one, PhraseComError)
+            else _build_response(one, next(reasons) if one.page is not None else ())
+            for one in outcomes
+        ]
+
+    def _start_search(self, lines: SearchLines, *, is_first: bool) -> _FoundHits | PlannedSourceSearch | PhraseComError:
+        """Plan a search of a source, or run any other; return what is wrong with it as an error."""
+        context, caller = self.context, self.caller
         try:
-            if n:
-                count_search()
-            name = _find_index(lines, index, caller)
-            outcomes.append(search_index(name, _parse_line(lines.body, "body"), caller, context))
+            if not is_first:
+                context.gate.count_search(caller)
+            index, parameters = self._read_header(lines.header)
+            body = _parse_line(lines.body, "body")
+            source = context.catalog.find_attached_source(index)
+            if source is not None:
+                return plan_source_search(index, source, body, parameters, caller, context)
+            return self._search_index(index, body, parameters)
         except PhraseComError as error:
-            outcomes.append(error)
-    found = [one for one in outcomes if isinstance(one, UnexplainedSearch)]
-    whys = iter(explain_searches(context.gateway, found, caller, wait))
-    return [
-        make_search_error(one) if isinstance(one, PhraseComError) else _build_response(one, next(whys))
-        for one in outcomes
-    ]
+            return error
+
+    def _search_index(self, index: str, body: object, parameters: Mapping[str, str]) -> _FoundHits:
+        context, caller = self.context, self.caller
+        started = time.perf_counter()
+        plan = plan_index_search(index, body, parameters, caller, context)
+        result = run_index_search(index, plan, caller, context)
+        took = int(1000 * (time.perf_counter() - started))
+        page = HitPage(index, plan.words, result.hits) if plan.with_why and result.hits else None
+
+        def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+            return build_index_response(index, plan, result, reasons, caller, context) | {"took": took}
+
+        return _FoundHits(page, build_response)
+
+    def _read_source_response(
+        self, planned: PlannedSourceSearch, response: dict[str, Any] | PhraseComError
+    ) -> _FoundHits | PhraseComError:
+        context, caller = self.context, self.caller
+        try:
+            if isinstance(response, PhraseComError):
+                return response
+            hits = find_page_hits(planned, response, caller, context)
+            explained = list_explained_hits(planned, hits)
+            page = HitPage(planned.index, split_words(planned, context), explained) if explained else None
+        except PhraseComError as error:
+            return error
+
+        def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+            whys = merge_reasons(planned, hits, reasons, caller, context)
+            return build_source_response(planned, response, hits, whys)
+
+        return _FoundHits(page, build_response)
+
+    def _read_header(self, line: bytes) -> tuple[str, Mapping[str, str]]:
+        """Return the index and the parameters of a search; raise UnknownIndex for one that the caller may not use."""
+        header = require_object(_parse_line(line or b"{}", "header"), "the header")
+        reject_unknown_names(header, HEADER_PARAMETERS.union(_INDEX_NAMES), "the header")
+        names = _list_indexes(header) or ([self.index] if self.index is not None else [])
+        if len(names) != 1:
+            raise BadParameter("a search is for one index", fix='name it in the header: {"index": "papers"}')
+        check_index_access(self.caller, check_index_name(names[0]))
+        own = {name: _format_parameter(value) for name, value in header.items() if name in HEADER_PARAMETERS}
+        return names[0], {**self.parameters, **own}
 
 
-def _build_response(search: UnexplainedSearch, whys: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _build_response(search: _FoundHits, reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     try:
-        return search.build_response(whys) | {"status": 200}
+        return search.build_response(reasons) | {"status": 200}
     except PhraseComError as error:
         return make_search_error(error)
-
-
-def _find_index(lines: SearchLines, default: str | None, caller: Caller) -> str:
-    """Return the index that a search is for; raise UnknownIndex for one that the caller may not use."""
-    header = require_object(_parse_line(lines.header or b"{}", "header"), "the header")
-    reject_unknown_names(header, HEADER_PARAMETERS.union(_INDEX_NAMES), "the header")
-    names = _list_indexes(header) or ([default] if default is not None else [])
-    if len(names) != 1:
-        raise BadParameter("a search is for one index", fix='name it in the header: {"index": "papers"}')
-    check_index_access(caller, check_index_name(names[0]))
-    return names[0]
 
 
 def _list_indexes(header: Mapping[str, Any]) -> list[str]:
@@ -112,8 +171,13 @@ def _list_indexes(header: Mapping[str, Any]) -> list[str]:
     return [name for value in values for name in str(value).split(",") if name]
 
 
+def _format_parameter(value: object) -> str:
+    """Return a value of a header as it is written in a URL."""
+    return ",".join(str(one).lower() if isinstance(one, bool) else str(one) for one in wrap_in_list(value))
+
+
 def _parse_line(line: bytes, name: str) -> object:
     try:
-        return loads(line)
+        return parse_source_body(line)
     except (ValueError, RecursionError) as error:
         raise BadParameter(f"the {name} is not JSON: {error}") from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import AnalysedDocument, Document
-from indexer.engines.attached_source import AttachedSource, AttachedVersion, HitKey, SourceAccess
+from indexer.engines.attached_source import AttachedSource, AttachedVersion, HitKey, SourceAccess, SourceSearch
 from indexer.engines.search_types import Hit
 from indexer.errors import BadParameter, Forbidden, PhraseComError, TooLarge
 from indexer.model.query_words import list_lemmas
@@ -69,6 +69,22 @@ class PlannedSourceSearch:
             return self.source.send_search(self.body, self.parameters)
         response = self.source.send_search(self.body, self.parameters, quote_refusal=False)
         return restrict_response(response, self.access)
+
+
+def send_source_searches(
+    searches: Sequence[PlannedSourceSearch],
+) -> list[dict[str, Any] | PhraseComError]:
+    """Run several searches, those of a caller without limits together; return the response of each, or its error."""
+    passed = [SourceSearch(one.source, one.body, one.parameters) for one in searches if one.access is None]
+    passed_responses = iter(passed[0].source.send_searches(passed) if passed else ())
+    return [next(passed_responses) if one.access is None else _send_or_return_error(one) for one in searches]
+
+
+def _send_or_return_error(search: PlannedSourceSearch) -> dict[str, Any] | PhraseComError:
+    try:
+        return search.send()
+    except PhraseComError as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)

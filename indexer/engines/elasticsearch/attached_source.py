@@ -6,20 +6,27 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from elasticsearch import ApiError, NotFoundError
+from elasticsearch.exceptions import HTTP_EXCEPTIONS
 
 from indexer.documents import Document
 from indexer.engines.attached_source import (
+    HEADER_PARAMETERS,
+    SHARED_PARAMETERS,
     AttachedSource,
     AttachedVersion,
     HitKey,
     SourceAccess,
     SourceFields,
+    SourceSearch,
     WordPlaces,
     make_revision,
 )
@@ -27,7 +34,7 @@ from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch import query_builder, response_parser
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.engines.field_guard import FieldGuard, make_field_guard, make_guard_without_mapping
-from indexer.errors import BadParameter, BadSetting, Unavailable
+from indexer.errors import BadParameter, BadSetting, PhraseComError, Unavailable
 from indexer.text.tokenizer import Span
 
 if TYPE_CHECKING:
@@ -39,6 +46,9 @@ _MAX_KNOWN_VERSIONS = 20_000
 """Number of revisions whose content version is remembered."""
 _TEXT_ROLES = ("title", "text")
 _JSON_TYPE = "application/json"
+_NDJSON_TYPE = "application/x-ndjson"
+_MAX_TOGETHER_BYTES = 16 * 2**20
+"""Size of a multi-search; Elasticsearch accepts 100 MB by default, and fewer if it is short of memory."""
 _MAX_QUOTED_CHARS = 300
 _DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
 
@@ -131,21 +141,72 @@ class ElasticsearchSource(AttachedSource):
     def send_search(
         self, body: Mapping[str, Any], parameters: Mapping[str, str], *, quote_refusal: bool = True
     ) -> dict[str, Any]:
-        connection = self._engine.connection
         self._engine.request_count += 1
         has_timeout = "timeout" in body or "timeout" in parameters
-        limit = {} if has_timeout else {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
+        with self._translate_refusal(quote_refusal):
+            response = self._engine.connection.client.perform_request(
+                "POST",
+                # the indices of a point in time must not be named again
+                "/_search" if "pit" in body else f"/{quote(self.name, safe='*,')}/_search",
+                params={**parameters, **({} if has_timeout else self._make_time_limit())},
+                headers={"Accept": _JSON_TYPE, "Content-Type": _JSON_TYPE},
+                body=json.dumps(body).encode("ascii"),
+            )
+            return dict(response.body)
+
+    def send_searches(self, searches: Sequence[SourceSearch]) -> list[dict[str, Any] | PhraseComError]:
+        if len(searches) > 1 and _can_send_together(searches):
+            lines = self._make_lines(searches)
+            try:
+                if len(lines) <= _MAX_TOGETHER_BYTES:
+                    return self._send_together(searches, lines)
+            except BadParameter:
+                pass  # Elasticsearch refuses all of them if it cannot read one
+            except PhraseComError as error:
+                return [error] * len(searches)
+        return [_get_or_return_error(search.send) for search in searches]
+
+    def _make_lines(self, searches: Sequence[SourceSearch]) -> bytes:
+        """Return a header and a body for each search, each as a line of JSON."""
+        lines: list[Mapping[str, Any]] = []
+        for search in searches:
+            index = {} if "pit" in search.body else {"index": search.source.name}
+            header = {name: value for name, value in search.parameters.items() if name in HEADER_PARAMETERS}
+            lines += [index | header, {**self._make_time_limit(), **search.body}]
+        return "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
+
+    def _send_together(self, searches: Sequence[SourceSearch], lines: bytes) -> list[dict[str, Any] | PhraseComError]:
+        """Return the response to each search or its error; raise BadParameter if Elasticsearch cannot read one."""
+        self._engine.request_count += 1
+        with self._translate_refusal(quote_refusal=False):
+            response = self._engine.connection.client.perform_request(
+                "POST",
+                "/_msearch",
+                params=_get_shared_parameters(searches[0]),
+                headers={"Accept": _JSON_TYPE, "Content-Type": _NDJSON_TYPE},
+                body=lines,
+            )
+
+        def read_item(search: SourceSearch, item: Mapping[str, Any]) -> dict[str, Any]:
+            if "error" in item:
+                meta = replace(response.meta, status=int(item["status"]))
+                error_class = HTTP_EXCEPTIONS.get(meta.status, ApiError)
+                with self._translate_refusal(search.quote_refusal):
+                    raise error_class(str(item["error"].get("type")), meta, item)
+            return {name: value for name, value in item.items() if name != "status"}
+
+        items = zip(searches, response.body["responses"], strict=True)
+        return [_get_or_return_error(partial(read_item, search, item)) for search, item in items]
+
+    def _make_time_limit(self) -> dict[str, str]:
+        return {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
+
+    @contextmanager
+    def _translate_refusal(self, quote_refusal: bool) -> Iterator[None]:
+        """Translate the errors of a search into ours within a block."""
         try:
-            with connection.translate_errors():
-                response = connection.client.perform_request(
-                    "POST",
-                    # the indices of a point in time must not be named again
-                    "/_search" if "pit" in body else f"/{quote(self.name, safe='*,')}/_search",
-                    params={**parameters, **limit},
-                    headers={"Accept": _JSON_TYPE, "Content-Type": _JSON_TYPE},
-                    body=json.dumps(body).encode("ascii"),
-                )
-                return dict(response.body)
+            with self._engine.connection.translate_errors():
+                yield
         except NotFoundError as error:
             if error.error == "index_not_found_exception":
                 raise _make_missing_error() from None
@@ -328,6 +389,26 @@ def _locate_mark(document: Document, role: str, marked: str) -> Span | None:
     position = getattr(document, role).find(value.strip())
     start = position + len(before) - (len(value) - len(value.lstrip()))
     return (role, start, start + len(match)) if position >= 0 else None
+
+
+def _can_send_together(searches: Sequence[SourceSearch]) -> bool:
+    """Return whether the parameters of all searches have a place in a multi-search."""
+    shared = _get_shared_parameters(searches[0])
+    return all(
+        _get_shared_parameters(search) == shared and search.parameters.keys() <= HEADER_PARAMETERS | SHARED_PARAMETERS
+        for search in searches
+    )
+
+
+def _get_shared_parameters(search: SourceSearch) -> dict[str, str]:
+    return {name: value for name, value in search.parameters.items() if name in SHARED_PARAMETERS}
+
+
+def _get_or_return_error(get_response: Callable[[], dict[str, Any]]) -> dict[str, Any] | PhraseComError:
+    try:
+        return get_response()
+    except PhraseComError as error:
+        return error
 
 
 def _make_missing_error() -> Unavailable:

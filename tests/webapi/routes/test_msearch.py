@@ -15,6 +15,7 @@ from elasticsearch import Elasticsearch
 from deploy.npm import DownloadError, install_packages
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
 from tests.support.fake_comparer import count_computations, release_computations, tag_query
+from tests.support.multi_searches import NDJSON, make_lines, search_together
 from tests.support.polling import wait_until
 from tests.support.required_programs import skip_without
 from tests.support.web_servers import WAIT_HEADER, RunningServer
@@ -22,12 +23,6 @@ from webapi.client import Client, Reply
 
 JAVASCRIPT = Path(__file__).parents[1] / "javascript"
 PATH = "/v1/papers/_msearch"
-NDJSON = {"Content-Type": "application/x-ndjson"}
-
-
-def make_lines(*lines: object) -> bytes:
-    """Return one line for each value; text is written as it is."""
-    return b"".join((line if isinstance(line, str) else json.dumps(line)).encode() + b"\n" for line in lines)
 
 
 def make_query(words: str, **more: object) -> dict[str, object]:
@@ -206,7 +201,9 @@ def test_it_has_the_headers_that_clients_check(inline: Client) -> None:
 
 def test_parameters_that_would_change_the_response_are_refused(inline: Client) -> None:
     assert post(inline, {}, {"size": 0}, path=PATH + "?max_concurrent_searches=5&pretty").status == 200
-    assert post(inline, {}, {"size": 0}, path=PATH + "?typed_keys=true").status == 400
+    assert post(inline, {}, {"size": 0}, path=PATH + "?filter_path=took").status == 400
+    (refused,) = search_all(inline, {}, {"size": 0}, path=PATH + "?typed_keys=true")
+    assert refused["status"] == 400, "only an attached index has that"
 
 
 @pytest.fixture
@@ -222,18 +219,10 @@ def limited(engine_folder: Path, tmp_path: Path) -> Iterator[tuple[AppClient, di
     app.close()
 
 
-def ask_app(app: AppClient, key: str, *lines: object) -> list[Any]:
-    headers = {**NDJSON, "Authorization": f"Bearer {key}"}
-    reply = app.flask_app.test_client().post("/v1/_msearch", data=make_lines(*lines), headers=headers)
-    assert reply.status_code == 200, reply.data
-    responses: list[Any] = json.loads(reply.data)["responses"]
-    return responses
-
-
 def test_an_index_that_the_key_may_not_use_does_not_exist(limited: tuple[AppClient, dict[str, str]]) -> None:
     app, keys = limited
     lines = ({"index": "papers"}, {"size": 0}, {"index": "nopers"}, {"size": 0})
-    hidden, missing = ask_app(app, keys["elsewhere"], *lines)
+    hidden, missing = search_together(app.with_key(keys["elsewhere"]), *lines)
     assert hidden["status"] == 404
     assert json.dumps(hidden).replace("papers", "nopers") == json.dumps(missing)
 
@@ -241,12 +230,20 @@ def test_an_index_that_the_key_may_not_use_does_not_exist(limited: tuple[AppClie
 def test_a_key_without_the_scope_gets_hits_but_no_reasons(limited: tuple[AppClient, dict[str, str]]) -> None:
     app, keys = limited
     header = {"index": "papers"}
-    refused, found = ask_app(app, keys["reader"], header, make_query("web"), header, make_query("web", why=False))
+    refused, found = search_together(
+        app.with_key(keys["reader"]), header, make_query("web"), header, make_query("web", why=False)
+    )
     assert refused["status"] == 403 and found["hits"]["hits"]
 
 
 def test_each_search_of_a_key_with_limited_groups_is_counted(limited: tuple[AppClient, dict[str, str]]) -> None:
     app, keys = limited
     lines = [{"index": "papers"}, make_query("web", why=False)]
-    assert [one["status"] for one in ask_app(app, keys["guest"], *lines * 5)] == [200, 200, 200, 429, 429]
-    assert [one["status"] for one in ask_app(app, keys["root"], *lines * 5)] == [200] * 5
+    assert [one["status"] for one in search_together(app.with_key(keys["guest"]), *lines * 5)] == [
+        200,
+        200,
+        200,
+        429,
+        429,
+    ]
+    assert [one["status"] for one in search_together(app.with_key(keys["root"]), *lines * 5)] == [200] * 5
