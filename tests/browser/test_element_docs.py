@@ -8,6 +8,7 @@ import subprocess
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,13 +48,11 @@ const search = instantsearch({ indexName: "papers", searchClient });
 """
 
 
-def read_snippet(heading: str) -> str:
-    """Return the first block of code below a heading."""
+def read_snippet(heading: str, number: int = 0) -> str:
+    """Return a block of code below a heading, by default the first."""
     _, found, rest = PAGE.read_text().partition(f"\n## {heading}\n")
     assert found, heading
-    block = re.search(r"```(\w+)\n(.*?)```", rest, re.DOTALL)
-    assert block is not None
-    return block[2]
+    return re.findall(r"```\w+\n(.*?)```", rest.partition("\n## ")[0], re.DOTALL)[number]
 
 
 def read_library(script: NpmScript) -> str:
@@ -146,14 +145,14 @@ def attached(
         engine.delete_index("papers")
 
 
-@pytest.fixture
-def searchkit(elasticsearch_url: str, other_site: Site) -> Iterator[None]:
-    """Searchkit's own server behind /api/search of the other site."""
+@contextmanager
+def serve_searchkit(other_site: Site, host: str, hooks: str = "const hooks = {};") -> Iterator[None]:
+    """Serve Searchkit's own server, which searches at ``host``, behind /api/search of the other site."""
     node = shutil.which("node")
     if node is None:
         skip_without("Node.js", "the server side of Searchkit needs it")
     read_library(SEARCHKIT)
-    command = [node, str(HERE / "searchkit.mjs"), str(fetch_script(SEARCHKIT)), elasticsearch_url]
+    command = [node, str(HERE / "searchkit.mjs"), str(fetch_script(SEARCHKIT)), host, hooks]
     assert isinstance(other_site.app, OtherSiteApp)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -164,11 +163,35 @@ def searchkit(elasticsearch_url: str, other_site: Site) -> Iterator[None]:
 
 
 def test_searchkit_on_an_attached_index_says_why(
-    chromium: webdriver.Chrome, other_site: Site, attached: Site, source: str, searchkit: None
+    chromium: webdriver.Chrome, other_site: Site, attached: Site, source: str, elasticsearch_url: str
 ) -> None:
     written = read_snippet("Searchkit").replace('indexName: "papers"', f'indexName: "{source}"')
     assert source in written
     body = make_module("const Client = SearchkitInstantsearchClient;", written)
-    page = open_example(chromium, other_site, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
-    assert_explained(page, "web graph", 10)
-    assert page.get_errors() == []
+    with serve_searchkit(other_site, elasticsearch_url):
+        page = open_example(chromium, other_site, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
+        assert_explained(page, "web graph", 10)
+        assert page.get_errors() == []
+
+
+SECOND_INDEX = """
+search.addWidgets([instantsearch.widgets.index({ indexName: "papers", indexId: "more" }).addWidgets([
+  instantsearch.widgets.configure({ hitsPerPage: 3 }),
+  instantsearch.widgets.hits({ container: "#more", templates: { item: (hit) => JSON.stringify(hit.why) } })])]);
+"""
+
+
+def test_searchkit_searches_through_the_service_and_its_hits_bring_their_reasons(
+    chromium: webdriver.Chrome, other_site: Site, attached: Site
+) -> None:
+    heading = "Searchkit through PhraseCom"
+    written = read_snippet(heading, 1).replace("search.start();", f"{SECOND_INDEX}search.start();")
+    body = make_module("const Client = SearchkitInstantsearchClient;", written) + '<ol id="more"></ol>'
+    with serve_searchkit(other_site, f"{attached.url}/v1", read_snippet(heading)):
+        page = open_example(chromium, other_site, attached, body, instantsearch=INSTANTSEARCH, client=SEARCHKIT_CLIENT)
+        assert_explained(page, "web graph", 10)
+        assert all('"state":"done"' in text for text in page.get_texts("#more li"))
+        assert page.count_elements("#more li") == 3
+        assert attached.count_requests("POST", "/v1/_msearch") == 2, "one for the empty query, one for the other"
+        assert attached.count_requests("POST", "/v1/explanations") == 0
+        assert page.get_errors() == []
