@@ -120,13 +120,6 @@ def make_error_response(error: PhraseComError) -> Response:
     return response
 
 
-def make_search_error(error: PhraseComError) -> dict[str, Any]:
-    """Return an error in the form of Elasticsearch, with the problem inside."""
-    detail = public_message(error)
-    cause = {"type": error.code, "reason": detail}
-    return {"error": {"root_cause": [cause], **cause}, "status": error.status}
-
-
 def public_message(error: PhraseComError) -> str:
     """Return the message for a remote caller, without details of this machine."""
     fix = _HTTP_FIXES.get(error.code)

@@ -14,6 +14,7 @@ from indexer.engines.lazy_documents import get_phrase_salience
 from indexer.engines.search_types import Hit
 from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.model.phrase_model import PhraseModel
+from indexer.model.query_words import list_lemmas
 from indexer.settings import Settings
 from webapi.auth.gate import require_scope
 from webapi.http.problems import public_failure_message, public_message
@@ -33,14 +34,6 @@ _MAX_PHRASES = 3
 _LISTS = ("common", "distinct")
 
 
-class QueryWords(NamedTuple):
-    """All words that are searched for."""
-
-    text: str
-    """As written."""
-    lemmas: Sequence[str]
-
-
 def check_page_size(size: int, settings: Settings) -> None:
     """Raise TooLarge for more hits than are explained at once."""
     if size > settings.max_hits:
@@ -51,18 +44,19 @@ def check_page_size(size: int, settings: Settings) -> None:
 
 
 class HitPage(NamedTuple):
-    """Hits to explain, and the words that found them."""
+    """Hits to explain."""
 
     index_name: str
-    words: QueryWords
+    text: str
+    """The words that found them, as written; may be empty."""
     hits: Sequence[Hit]
 
 
 def explain_hits(
-    gateway: JobGateway, index: str, words: QueryWords, hits: Sequence[Hit], caller: Caller, wait_seconds: float
+    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], caller: Caller, wait_seconds: float
 ) -> list[dict[str, Any]]:
     """Return one ``why`` for each hit of a page, as ``explain_pages`` does."""
-    (whys,) = explain_pages(gateway, [HitPage(index, words, hits)], caller, wait_seconds)
+    (whys,) = explain_pages(gateway, [HitPage(index, text, hits)], caller, wait_seconds)
     return whys
 
 
@@ -80,17 +74,18 @@ def explain_pages(
 
 
 def _build_whys(gateway: JobGateway, page: HitPage, found: _ComputedPage, caller: Caller) -> list[dict[str, Any]]:
-    words, hits = page.words, page.hits
+    text, hits = page.text, page.hits
     if len(found.reasons) < len(hits):
-        model = gateway.catalog.open_reader(page.index_name).model
-        provisional = _build_provisional_lists([hit.document for hit in hits], words.lemmas, model, caller)
+        analyzer = gateway.catalog.get_analyzer(page.index_name)
+        lemmas = list_lemmas(analyzer.split_query(text))
+        provisional = _build_provisional_lists([hit.document for hit in hits], lemmas, analyzer.model, caller)
     whys = [
         _build_why(found.reasons[hit.id])
         if hit.id in found.reasons
         else found.describe_state() | provisional[n] | {"href": found.make_hrefs(n)}
         for n, hit in enumerate(hits)
     ]
-    return whys if words.text else [_leave_out_common(why) for why in whys]
+    return whys if text else [_leave_out_common(why) for why in whys]
 
 
 def add_missing_matches(
@@ -160,7 +155,7 @@ class _IdentifiedRequest(NamedTuple):
 
 def _make_request(gateway: JobGateway, page: HitPage, caller: Caller) -> _IdentifiedRequest | _ComputedPage:
     """Return the request for a page; a page without reasons if there is nothing to ask, or it cannot be asked."""
-    text, hits = page.words.text, page.hits
+    text, hits = page.text, page.hits
     if not hits or not (text or len(hits) > 1):
         return _ComputedPage()  # there is nothing to compare with
     ids = tuple(hit.id for hit in hits)

@@ -29,7 +29,7 @@ def search_index(
     result = run_index_search(index, plan, caller, context)
     whys: Sequence[dict[str, Any]] = ()
     if plan.with_why and result.hits:
-        whys = explain_hits(context.gateway, index, plan.explained_words, result.hits, caller, wait)
+        whys = explain_hits(context.gateway, index, plan.explained_text, result.hits, caller, wait)
     response = build_index_response(index, plan, result, whys, caller, context)
     return response | {"took": int(1000 * (time.perf_counter() - started))}
 
@@ -74,7 +74,7 @@ def build_index_response(
     context: WebContext,
 ) -> dict[str, Any]:
     """Return the response, with ``took`` still 0; ``reasons``: those of each hit, or none at all."""
-    catalog, text = context.catalog, plan.explained_words.text
+    catalog, text = context.catalog, plan.explained_text
     documents = [hit.document for hit in result.hits] if reasons else []
     whys = add_missing_matches(reasons, documents, lambda: catalog.make_query_matcher(index, text), caller)
     return build_search_response(index, plan, result, whys, catalog.get_analyzer(index).model.lemmatizer)

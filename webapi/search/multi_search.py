@@ -22,13 +22,13 @@ from webapi.search.index_search import build_index_response, plan_index_search, 
 from webapi.search.passed_body import parse_source_body
 from webapi.search.source_search import (
     PlannedSourceSearch,
+    SourceHit,
     build_source_response,
-    find_page_hits,
+    find_hits_of_pages,
     list_explained_hits,
     merge_reasons,
     plan_source_search,
     send_source_searches,
-    split_words,
 )
 from worker.access import Caller
 
@@ -83,12 +83,8 @@ class MultiSearch:
     def run(self, searches: Sequence[SearchLines]) -> list[dict[str, Any]]:
         """Return the response to each search, with its ``status``, or its error."""
         started = [self._start_search(lines, is_first=not n) for n, lines in enumerate(searches)]
-        sent = [one for one in started if isinstance(one, PlannedSourceSearch)]
-        responses = iter(send_source_searches(sent))
-        outcomes = [
-            self._read_source_response(one, next(responses)) if isinstance(one, PlannedSourceSearch) else one
-            for one in started
-        ]
+        sources = iter(self._search_sources([one for one in started if isinstance(one, PlannedSourceSearch)]))
+        outcomes = [next(sources) if isinstance(one, PlannedSourceSearch) else one for one in started]
         pages = [one.page for one in outcomes if isinstance(one, _FoundHits) and one.page is not None]
         reasons = iter(explain_pages(self.context.gateway, pages, self.caller, self.wait_seconds) if pages else ())
         return [
@@ -119,28 +115,34 @@ class MultiSearch:
         plan = plan_index_search(index, body, parameters, caller, context)
         result = run_index_search(index, plan, caller, context)
         took = int(1000 * (time.perf_counter() - started))
-        page = HitPage(index, plan.words, result.hits) if plan.with_why and result.hits else None
+        page = HitPage(index, plan.explained_text, result.hits) if plan.with_why and result.hits else None
 
         def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
             return build_index_response(index, plan, result, reasons, caller, context) | {"took": took}
 
         return _FoundHits(page, build_response)
 
-    def _read_source_response(
-        self, planned: PlannedSourceSearch, response: dict[str, Any] | PhraseComError
+    def _search_sources(self, searches: Sequence[PlannedSourceSearch]) -> list[_FoundHits | PhraseComError]:
+        responses = send_source_searches(searches)
+        found = [
+            (one, response) for one, response in zip(searches, responses, strict=True) if isinstance(response, dict)
+        ]
+        hits = iter(find_hits_of_pages(found, self.caller, self.context))
+        return [
+            self._list_found_hits(planned, response, next(hits)) if isinstance(response, dict) else response
+            for planned, response in zip(searches, responses, strict=True)
+        ]
+
+    def _list_found_hits(
+        self, planned: PlannedSourceSearch, response: dict[str, Any], hits: list[SourceHit] | PhraseComError
     ) -> _FoundHits | PhraseComError:
-        context, caller = self.context, self.caller
-        try:
-            if isinstance(response, PhraseComError):
-                return response
-            hits = find_page_hits(planned, response, caller, context)
-            explained = list_explained_hits(planned, hits)
-            page = HitPage(planned.index, split_words(planned, context), explained) if explained else None
-        except PhraseComError as error:
-            return error
+        if isinstance(hits, PhraseComError):
+            return hits
+        explained = list_explained_hits(planned, hits)
+        page = HitPage(planned.index, planned.text, explained) if explained else None
 
         def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-            whys = merge_reasons(planned, hits, reasons, caller, context)
+            whys = merge_reasons(planned, hits, reasons, self.caller, self.context)
             return build_source_response(planned, response, hits, whys)
 
         return _FoundHits(page, build_response)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import MatchAll, Query, SortKey
 from indexer.errors import BadParameter
-from indexer.model.query_words import QueryWord, list_lemmas
+from indexer.model.query_words import QueryWord
 from webapi.search.body import (
     DateHistogramAggregation,
     Highlight,
@@ -19,7 +19,6 @@ from webapi.search.body import (
     parse_search_body,
     require_object,
 )
-from webapi.search.hit_reasons import QueryWords
 from webapi.search.query_parser import QueryClause, QueryParser
 from webapi.search.query_texts import read_query_texts
 from webapi.search.why_options import WhyOptions, parse_why
@@ -36,14 +35,22 @@ class PlannedHistogram:
     """Buckets with fewer documents are left out; 0 fills the gaps."""
 
 
+class QueryWords(NamedTuple):
+    """All words that are searched for."""
+
+    text: str
+    """As written."""
+    lemmas: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
     """A search of an index of ours, ready to run."""
 
     query: Query
     words: QueryWords
-    explained_words: QueryWords
-    """The words to explain hits by."""
+    explained_text: str
+    """The words to explain hits by, as written."""
     named_clauses: tuple[QueryClause, ...]
     offset: int
     size: int
@@ -79,7 +86,7 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
     return SearchPlan(
         query=query,
         words=words,
-        explained_words=_choose_explained_words(why, words, parts, split_query),
+        explained_text=_choose_explained_text(why, words.text, parts),
         named_clauses=tuple(parser.named_clauses),
         offset=parsed.offset,
         size=parsed.size,
@@ -91,16 +98,10 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
     )
 
 
-def _choose_explained_words(
-    why: WhyOptions,
-    words: QueryWords,
-    body: Mapping[str, Any],
-    split_query: Callable[[str], Sequence[QueryWord]],
-) -> QueryWords:
+def _choose_explained_text(why: WhyOptions, searched: str, body: Mapping[str, Any]) -> str:
     if why.query is None and why.fields is None:
-        return words
-    text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
-    return QueryWords(text, list_lemmas(split_query(text)))
+        return searched
+    return why.choose_text(" ".join(read_query_texts(body, why.fields)))
 
 
 def _build_sort_keys(sort: tuple[tuple[str, str], ...]) -> tuple[SortKey, ...]:

@@ -9,7 +9,7 @@ of the query, so totals and aggregations respect it as well, and every hit is ch
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,12 +18,11 @@ from indexer.documents import AnalysedDocument, Document
 from indexer.engines.attached_source import AttachedSource, AttachedVersion, HitKey, SourceAccess, SourceSearch
 from indexer.engines.search_types import Hit
 from indexer.errors import BadParameter, Forbidden, PhraseComError, TooLarge
-from indexer.model.query_words import list_lemmas
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
 from webapi.http.problems import public_message
 from webapi.search.body import require_object
-from webapi.search.hit_reasons import QueryWords, add_missing_matches, check_page_size, explain_hits
+from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
 from webapi.search.limited.restricted_body import restrict_body
 from webapi.search.limited.restricted_response import restrict_response
 from webapi.search.passed_body import check_passed_body
@@ -125,11 +124,11 @@ class SourceHit:
             return {"state": "not-indexed", "detail": NOT_INDEXED_DETAIL}
         return None if self.is_as_attached else {"state": "changed", "detail": CHANGED_DETAIL}
 
-    def analyse_current(self, analyzer: Analyzer) -> AnalysedDocument | None:
+    def analyse_current(self, get_analyzer: Callable[[], Analyzer]) -> AnalysedDocument | None:
         """Return the document as it is in the source now; None if that is not known or it could not be attached."""
         if self.is_as_attached:
             return self.attached
-        return None if self.current is None else analyzer.analyse(self.current)
+        return None if self.current is None else get_analyzer().analyse(self.current)
 
 
 def search_source(
@@ -252,30 +251,77 @@ def find_page_hits(
     planned: PlannedSourceSearch, response: Mapping[str, Any], caller: Caller, context: WebContext
 ) -> list[SourceHit]:
     """Return the hits of a response that the caller may read, each with the document of the side index."""
-    raw_hits = [SourceHit(hit, None) for hit in _list_hits(response)]
-    if planned.access is None and not planned.why.is_wanted:
-        return raw_hits
-    keys = list(dict.fromkeys(hit.key for hit in raw_hits if hit.has_key))
-    ids = list(dict.fromkeys(key.id for key in keys))
-    attached = context.catalog.fetch_documents(planned.index, ids, caller.groups) if ids else {}
-    versions = {id: AttachedVersion(one.version, one.document.revision) for id, one in attached.items()}
-    failure: dict[str, str] = {}
-    changed: Mapping[HitKey, Document | None] = dict.fromkeys(keys)
+    (hits,) = find_hits_of_pages([(planned, response)], caller, context)
+    if isinstance(hits, PhraseComError):
+        raise hits
+    return hits
+
+
+def find_hits_of_pages(
+    pages: Sequence[tuple[PlannedSourceSearch, Mapping[str, Any]]], caller: Caller, context: WebContext
+) -> list[list[SourceHit] | PhraseComError]:
+    """Return the hits of several responses, as ``find_page_hits`` does, or the error that it raises.
+
+    The documents of an index are read once for all its searches.
+    """
+    searches: dict[str, PlannedSourceSearch] = {}
+    keys: dict[str, dict[HitKey, None]] = {}
+    for planned, response in pages:
+        if planned.access is not None or planned.why.is_wanted:
+            hits = [SourceHit(hit, None) for hit in _list_hits(response)]
+            keys.setdefault(planned.index, {}).update(dict.fromkeys(hit.key for hit in hits if hit.has_key))
+            searches[planned.index] = planned
+    states = {index: _find_hit_states(one, list(keys[index]), caller, context) for index, one in searches.items()}
+    return [
+        found
+        if isinstance(found := states.get(planned.index, _NO_STATES), PhraseComError)
+        else [hit for raw in _list_hits(response) if (hit := found.make_hit(raw)).is_readable(caller)]
+        for planned, response in pages
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _HitStates:
+    """What is known of the documents behind hits."""
+
+    attached: Mapping[str, AnalysedDocument] = field(default_factory=dict)
+    """As they were attached, by id."""
+    changed: Mapping[HitKey, Document | None] = field(default_factory=dict)
+    """Those that are not as they were attached, as attaching them now would make them."""
+    failure: Mapping[str, str] = field(default_factory=dict)
+    """``code`` and ``detail`` of the reason why it is not known which have changed."""
+
+    def make_hit(self, raw: Mapping[str, Any]) -> SourceHit:
+        hit = SourceHit(raw, None)
+        if not hit.has_key:
+            return hit
+        attached, is_changed = self.attached.get(hit.key.id), hit.key in self.changed
+        return SourceHit(raw, attached, not is_changed, self.changed.get(hit.key), self.failure)
+
+
+_NO_STATES = _HitStates()
+
+
+def _find_hit_states(
+    planned: PlannedSourceSearch, keys: Sequence[HitKey], caller: Caller, context: WebContext
+) -> _HitStates | PhraseComError:
+    """Read the documents behind hits of an index; return an error if no hit may be shown."""
+    if not keys:
+        return _NO_STATES
     try:
-        if keys:
-            changed = planned.source.find_changed_hits(keys, versions, planned.access)
+        ids = list(dict.fromkeys(key.id for key in keys))
+        attached = context.catalog.fetch_documents(planned.index, ids, caller.groups)
+    except PhraseComError as error:
+        return error
+    versions = {id: AttachedVersion(one.version, one.document.revision) for id, one in attached.items()}
+    try:
+        return _HitStates(attached, planned.source.find_changed_hits(keys, versions, planned.access))
     except PhraseComError as error:
         if planned.access is not None:
-            raise  # without the check no hit may be shown
+            return error  # without the check no hit may be shown
         log.warning("search response without reasons: %s: %s", error.code, error)
         failure = {"code": error.code, "detail": public_message(error)}
-    hits = [
-        SourceHit(hit.hit, attached.get(hit.key.id), hit.key not in changed, changed.get(hit.key), failure)
-        if hit.has_key
-        else hit
-        for hit in raw_hits
-    ]
-    return [hit for hit in hits if hit.is_readable(caller)]
+        return _HitStates(attached, dict.fromkeys(keys), failure)
 
 
 def _list_hits(response: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -290,15 +336,8 @@ def explain_source_hits(
     explained = list_explained_hits(planned, hits)
     reasons: Sequence[dict[str, Any]] = ()
     if explained:
-        words = split_words(planned, context)
-        reasons = explain_hits(context.gateway, planned.index, words, explained, caller, wait)
+        reasons = explain_hits(context.gateway, planned.index, planned.text, explained, caller, wait)
     return merge_reasons(planned, hits, reasons, caller, context)
-
-
-def split_words(planned: PlannedSourceSearch, context: WebContext) -> QueryWords:
-    """Return the words to explain by."""
-    analyzer = context.catalog.get_analyzer(planned.index)
-    return QueryWords(planned.text, list_lemmas(analyzer.split_query(planned.text)))
 
 
 def list_explained_hits(planned: PlannedSourceSearch, hits: Sequence[SourceHit]) -> list[Hit]:
@@ -320,10 +359,9 @@ def merge_reasons(
     if not planned.why.is_wanted:
         return [None] * len(hits)
     catalog, remaining = context.catalog, iter(reasons)
-    analyzer = catalog.get_analyzer(planned.index)
     known = [hit for hit in hits if hit.has_key]
     whys = [next(remaining) if (mismatch := hit.find_mismatch()) is None else mismatch for hit in known]
-    documents = [hit.analyse_current(analyzer) for hit in known]
+    documents = [hit.analyse_current(lambda: catalog.get_analyzer(planned.index)) for hit in known]
     complete = iter(
         add_missing_matches(whys, documents, lambda: catalog.make_query_matcher(planned.index, planned.text), caller)
     )

@@ -125,6 +125,16 @@ def test_one_job_explains_the_hits_of_several_indexes(app: AppClient, sent: list
     assert search_together(app, *lines) and submitted == ["page-batch"]
 
 
+def test_more_searches_of_known_hits_cost_no_more_requests(app: AppClient, engine: Engine) -> None:
+    bodies = [{"query": {"match": {"text": word}}} for word in ("solar", "web", "mountain", "energy", "links")]
+    counts = []
+    for n in (5, 5, 2):
+        before = engine.request_count
+        search_together(app, *(line for body in bodies[:n] for line in ({"index": "articles"}, body)))
+        counts.append(engine.request_count - before)
+    assert counts[1] == counts[2] < counts[0]
+
+
 def test_a_search_that_fails_has_its_own_error(app: AppClient, sent: list[str]) -> None:
     lines = [
         *(MATCH, {"query": {"match": {"text": {"query": "x", "script": {"source": "1"}}}}}),
