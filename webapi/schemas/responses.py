@@ -328,26 +328,6 @@ class SearchReply(BaseModel):
     aggregations: dict[str, Any] | None = None
 
 
-class SearchCause(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    type: str = Field(description="Error code")
-    reason: str
-
-
-class SearchError(SearchCause):
-    root_cause: list[SearchCause]
-
-
-class SearchErrorReply(ReplyModel):
-    error: SearchError
-    status: int
-
-
-class MultiSearchReply(ReplyModel):
-    took: int
-    responses: list[SearchReply | SearchErrorReply] = Field(description="Of each search, in their order")
-
-
 class Misfit(ReplyModel):
     at: str
     detail: str
@@ -379,6 +359,11 @@ class SearchErrorReply(ReplyModel):
 
     error: SearchError
     status: int
+
+
+class MultiSearchReply(ReplyModel):
+    took: int
+    responses: list[SearchReply | SearchErrorReply] = Field(description="Of each search, in their order")
 
 
 class CountReply(BaseModel):
