@@ -64,24 +64,27 @@ class PlannedSourceSearch:
 
         Raises like ``AttachedSource.send_search``.
         """
-        if self.access is None:
-            return self.source.send_search(self.body, self.parameters)
-        response = self.source.send_search(self.body, self.parameters, quote_refusal=False)
-        return restrict_response(response, self.access)
+        return self.restrict_response(self.make_request().send())
+
+    def make_request(self) -> SourceSearch:
+        return SourceSearch(self.source, self.body, self.parameters, quote_refusal=self.access is None)
+
+    def restrict_response(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Return what the caller may see of Elasticsearch's response; raise Unavailable if that cannot be said."""
+        return response if self.access is None else restrict_response(response, self.access)
 
 
-def send_source_searches(
-    searches: Sequence[PlannedSourceSearch],
-) -> list[dict[str, Any] | PhraseComError]:
-    """Run several searches, those of a caller without limits together; return the response of each, or its error."""
-    passed = [SourceSearch(one.source, one.body, one.parameters) for one in searches if one.access is None]
-    passed_responses = iter(passed[0].source.send_searches(passed) if passed else ())
-    return [next(passed_responses) if one.access is None else _send_or_return_error(one) for one in searches]
+def send_source_searches(searches: Sequence[PlannedSourceSearch]) -> list[dict[str, Any] | PhraseComError]:
+    """Run several searches together; return for each what its ``send`` returns, or the error that it raises."""
+    responses = searches[0].source.send_searches([one.make_request() for one in searches]) if searches else []
+    return [_restrict_outcome(one, response) for one, response in zip(searches, responses, strict=True)]
 
 
-def _send_or_return_error(search: PlannedSourceSearch) -> dict[str, Any] | PhraseComError:
+def _restrict_outcome(
+    search: PlannedSourceSearch, outcome: dict[str, Any] | PhraseComError
+) -> dict[str, Any] | PhraseComError:
     try:
-        return search.send()
+        return outcome if isinstance(outcome, PhraseComError) else search.restrict_response(outcome)
     except PhraseComError as error:
         return error
 

@@ -182,11 +182,12 @@ def test_an_index_that_the_key_may_not_use_is_not_searched(apps: AppClient, keys
 
 @pytest.mark.parametrize("name", ["guest", "staff"])
 def test_a_limited_caller_gets_the_responses_of_single_searches(
-    articles: Articles, apps: AppClient, keys: IssuedKeys, name: str
+    articles: Articles, apps: AppClient, keys: IssuedKeys, name: str, sent: list[str]
 ) -> None:
     app = apps.with_key(keys.secrets[name])
     bodies = [articles.make_sent_body(one) for one in SEARCH_BODIES]
     responses = search_together(app, *(line for body in bodies for line in ({"index": "articles"}, body)))
+    assert sent[0] == "/_msearch"
     statuses = set()
     for one, body, response in zip(SEARCH_BODIES, bodies, responses, strict=True):
         alone = app.post("/v1/articles/_search", body)
