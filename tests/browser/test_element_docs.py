@@ -140,7 +140,8 @@ def attached(
     monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", prefix)
     given = ["--index", "papers", "--engine", elasticsearch_url, "--index-processes", "1"]
     assert run(["attach", f"{elasticsearch_url}/{source}", *given]) == 0
-    yield from serve_site(elasticsearch_url, index_prefix=prefix, cors_origins=other_site.url)
+    # Searchkit says nothing of how long it waits for reasons
+    yield from serve_site(elasticsearch_url, index_prefix=prefix, cors_origins=other_site.url, wait_seconds=10)
     with open_engine(elasticsearch_url, prefix=prefix) as engine:
         engine.delete_index("papers")
 

@@ -176,7 +176,7 @@ class OtherSiteApp:
 
 def serve_site(folder: Path | str, **settings: object) -> Iterator[Site]:
     """Serve the app on an engine, computing in this process; for fixtures to yield from."""
-    loaded = load_settings(engine=str(folder), wait_seconds=0.5, **settings)
+    loaded = load_settings(engine=str(folder), **{"wait_seconds": 0.5, **settings})
     config = load_work_config(loaded, inline=True, comparer="tests.support.site:GatedComparer")
     app = create_app(loaded, config=config)
     site = Site(app).start()
