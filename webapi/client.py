@@ -196,7 +196,7 @@ class Client:
         try:
             problem = reply.json()
             problem = problem["error"]["problem"] if "error" in problem else problem  # of a search
-        except ValueError:
+        except (ValueError, TypeError, KeyError):
             problem = {"detail": reply.body[:200].decode(errors="replace")}
         raise ApiError(reply.status, problem)
 

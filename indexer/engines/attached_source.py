@@ -187,7 +187,10 @@ class AttachedSource(ABC):
 
     @abstractmethod
     def list_index_names(self) -> frozenset[str]:
-        """Return the name of the source and those of the indices that it covers now."""
+        """Return the name of the source, if it is the name of an index now: then a search may refer to its documents.
+
+        None for an alias: whoever reads a document by its id reads past the filter of the alias.
+        """
 
     @abstractmethod
     def covers_point_in_time(self, id: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from indexer.engines.factory import is_server_url
+from indexer.errors import EngineUnavailable
 from webapi.context import get_caller, get_context, read_json_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE
 from webapi.http.problems import InvalidRequest
@@ -54,7 +55,12 @@ def answer_mget(index: str) -> Response:
         return _make_response(build_own_documents(index, ids, documents))
     check_parameters(request.args, LOOKUP_PARAMETERS)
     body = {"query": {"ids": {"values": ids}}, "size": len(ids), "why": False}
-    return _make_response(build_found_documents(index, ids, _search(index, body, request.args)))
+    found = _search(index, body, request.args)
+    if found["hits"]["total"]["value"] > len(ids):  # a name may cover several indices that share ids
+        found = _search(index, body | {"size": found["hits"]["total"]["value"]}, request.args)
+    if found["timed_out"] or found["_shards"]["failed"]:
+        raise EngineUnavailable("a part of the source did not answer in time")
+    return _make_response(build_found_documents(index, ids, found))
 
 
 @blueprint.get("/v1/", endpoint="info")

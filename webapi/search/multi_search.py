@@ -155,7 +155,11 @@ class MultiSearch:
         if len(names) != 1:
             raise BadParameter("a search is for one index", fix='name it in the header: {"index": "papers"}')
         check_index_access(self.caller, check_index_name(names[0]))
-        own = {name: _format_parameter(value) for name, value in header.items() if name in HEADER_PARAMETERS}
+        own = {
+            name: _format_parameter(value)
+            for name, value in header.items()
+            if name in HEADER_PARAMETERS and value is not None
+        }
         return names[0], {**self.parameters, **own}
 
 
@@ -175,6 +179,8 @@ def _list_indexes(header: Mapping[str, Any]) -> list[str]:
 
 def _format_parameter(value: object) -> str:
     """Return a value of a header as it is written in a URL."""
+    if isinstance(value, Mapping):
+        raise BadParameter("a parameter of a header must be a text, a number, a flag or a list of these")
     return ",".join(str(one).lower() if isinstance(one, bool) else str(one) for one in wrap_in_list(value))
 
 

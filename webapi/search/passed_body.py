@@ -15,8 +15,11 @@ from indexer.errors import BadParameter, Forbidden
 MAX_DEPTH = 200
 """Levels of objects and lists; the thirty queries inside each other that Elasticsearch runs at most need 120."""
 _SCRIPT_NAMES = frozenset(
-    "script _script script_fields script_score scripted_metric script_heuristic bucket_selector moving_fn".split()
+    "script _script script_fields script_score scripted_metric script_heuristic minimum_should_match_script "
+    "bucket_script bucket_selector moving_fn".split()
 )
+_INDEX_OF_THE_SEARCH = object()
+"""Stands for the index of a document that is named without one."""
 _WAY_OUT = "search in Elasticsearch yourself and ask POST /v1/explanations for the reasons"
 
 
@@ -51,7 +54,7 @@ def check_passed_body(
     """
     for path, node in _iterate_objects(body):
         for name in node:
-            if not allow_scripts and (name in _SCRIPT_NAMES or name.endswith("_script")):
+            if not allow_scripts and name in _SCRIPT_NAMES:
                 raise Forbidden(
                     f"{_join(path, name)}: scripts are not allowed",
                     fix=f"leave it out, set allow_source_scripts, or {_WAY_OUT}",
@@ -62,7 +65,8 @@ def check_passed_body(
                     fix="write the query as JSON",
                 )
         for name, index in _list_referred_indices(path, node):
-            if index not in list_source_names():
+            names = list_source_names()
+            if not (names if index is _INDEX_OF_THE_SEARCH else isinstance(index, str) and index in names):
                 raise Forbidden(
                     f"{_join(path, name)} refers to another index than the source of this one",
                     fix=f"copy the values into the body, or {_WAY_OUT}",
@@ -79,8 +83,8 @@ def _list_referred_indices(path: tuple[str, ...], node: Mapping[str, Any]) -> It
         yield "index", node.get("index")
     if "target_index" in node and "target_field" in node:
         yield "target_index", node["target_index"]
-    if "_index" in node and ("like" in path or "unlike" in path):
-        yield "_index", node["_index"]
+    if ("_index" in node or "_id" in node) and ("like" in path or "unlike" in path):
+        yield "_index", node.get("_index", _INDEX_OF_THE_SEARCH)
 
 
 def _iterate_objects(body: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:

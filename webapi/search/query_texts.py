@@ -123,13 +123,13 @@ def _read_interval_texts(content: Mapping[str, Any]) -> FieldTexts:
     for name, rule in content.items():
         rules = [rule]
         while rules:
-            part = rules.pop(0)
+            part = rules.pop()
             if isinstance(part, list):
-                rules[:0] = part
+                rules += reversed(part)
             elif isinstance(part, Mapping):
                 if isinstance(match := part.get("match"), Mapping):
                     yield match.get("query"), [match.get("use_field") or name]
-                rules[:0] = [value for key, value in part.items() if key not in ("match", "filter")]
+                rules += [part[key] for key in reversed(list(part)) if key not in ("match", "filter")]
 
 
 def _read_lucene_texts(content: Mapping[str, Any]) -> FieldTexts:
@@ -157,6 +157,13 @@ def _read_lucene_texts(content: Mapping[str, Any]) -> FieldTexts:
         yield " ".join(found), names
 
 
+def _read_simple_texts(content: Mapping[str, Any]) -> FieldTexts:
+    """Return the words of a query in the syntax of ``simple_query_string``, without those that are excluded."""
+    parts = [part for part in str(content.get("query") or "").split() if not part.startswith("-")]
+    words = re.sub(r'[+|"()*\\]|~\d*', " ", " ".join(parts)).split()
+    yield " ".join(words), wrap_in_list(content.get("fields") or [])
+
+
 _FUSING_RETRIEVERS: dict[str, Callable[[Mapping[str, Any]], FieldTexts]] = {
     "rrf": _make_text_reader("query", "fields"),
     "linear": _make_text_reader("query", "fields"),
@@ -171,6 +178,7 @@ _CLAUSE_READERS: dict[str, Callable[[Mapping[str, Any]], FieldTexts]] = {
     "text_embedding": _make_text_reader("model_text", "field"),
     "more_like_this": _make_text_reader("like", "fields"),
     "intervals": _read_interval_texts,
-    **dict.fromkeys(("query_string", "simple_query_string"), _read_lucene_texts),
+    "query_string": _read_lucene_texts,
+    "simple_query_string": _read_simple_texts,
     **_FUSING_RETRIEVERS,
 }

@@ -223,7 +223,7 @@ def _read_size(body: Mapping[str, Any], parameters: Mapping[str, str]) -> int:
     """Return the number of hits that a search asks for; the URL has precedence."""
     try:
         return int(parameters.get("size", body.get("size", _DEFAULT_SIZE)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0  # Elasticsearch refuses it
 
 
@@ -275,12 +275,16 @@ def find_hits_of_pages(
             keys.setdefault(planned.index, {}).update(dict.fromkeys(hit.key for hit in hits if hit.has_key))
             searches[planned.index] = planned
     states = {index: _find_hit_states(one, list(keys[index]), caller, context) for index, one in searches.items()}
-    return [
-        found
-        if isinstance(found := states.get(planned.index, _NO_STATES), PhraseComError)
-        else [hit for raw in _list_hits(response) if (hit := found.make_hit(raw)).is_readable(caller)]
-        for planned, response in pages
-    ]
+    pages_hits: list[list[SourceHit] | PhraseComError] = []
+    for planned, response in pages:
+        needs_states = planned.access is not None or planned.why.is_wanted
+        found = states.get(planned.index, _NO_STATES) if needs_states else _NO_STATES
+        if isinstance(found, PhraseComError):
+            pages_hits.append(found)
+        else:
+            hits = [found.make_hit(raw) for raw in _list_hits(response)]
+            pages_hits.append([hit for hit in hits if hit.is_readable(caller)])
+    return pages_hits
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,6 +256,8 @@ class JobGateway:
         if parse_part_id(id) is not None:
             raise _make_unknown_job(id)  # the comparison of a hit has an id of its own
         self.get(id, caller)
+        if self.container.store.get(id) is None:
+            id = self._find_batch(id)[0] or id  # a page is computed with the others of its batch
         return self.container.store.leave(id, caller.key_id)
 
     def get_open_page(self, page_id: str) -> PageRequest | None:

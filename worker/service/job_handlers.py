@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from billiard.exceptions import SoftTimeLimitExceeded
+
 from worker.access import make_access_key
 from worker.answer.brief_reasons import HitReasons
 from worker.explain.side import Side
@@ -73,7 +75,7 @@ def run_page_batch(container: ServiceContainer, context: JobContext) -> StoredAn
         if job is not None and job.state not in ("expired", "cancelled"):
             continue
         new = make_page_job(id, request, batch.caller)
-        answer = _try_page(container, context, new.id, request, n / page_count) if context.claim.attempts == 1 else None
+        answer = _try_page(container, context, new.id, request) if context.claim.attempts == 1 else None
         if answer is not None:
             container.store.put_answer(new, answer)
         elif container.store.submit(new):
@@ -82,13 +84,11 @@ def run_page_batch(container: ServiceContainer, context: JobContext) -> StoredAn
     return StoredAnswer(b"{}")
 
 
-def _try_page(
-    container: ServiceContainer, context: JobContext, id: str, request: PageRequest, share: float
-) -> StoredAnswer | None:
+def _try_page(container: ServiceContainer, context: JobContext, id: str, request: PageRequest) -> StoredAnswer | None:
     """Return the answer of a page of a batch; None if it cannot be computed, whatever the reason."""
     try:
-        return _explain_page(container, id, request, lambda hit, *_: context.report_progress(share, hit))
-    except JobStopped:
+        return _explain_page(container, id, request, lambda *_: context.check_claim())
+    except (JobStopped, SoftTimeLimitExceeded):
         raise
     except Exception as error:  # noqa: BLE001 - one page must not keep the others from their answers
         log.warning("page %s of job %s becomes a job of its own: %s", id, context.claim.id, error)

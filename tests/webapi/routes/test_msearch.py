@@ -126,7 +126,7 @@ def test_a_search_that_is_wrong_has_its_own_error(inline: Client) -> None:
         *({"preference": "me"}, right, {"index": "papers", "scroll": "1m"}, right),
         *({}, right, {"index": "papers,other"}, right),
         *({}, right, {"index": "*"}, right),
-        *({}, right, {"index": 7}, right),
+        *({"index": "papers", "routing": None}, right, {"index": 7}, right),
         *({}, right, [], right),
         *({}, right, "{", right),
         *({}, right, {}, []),

@@ -142,6 +142,7 @@ REFUSED: dict[str, Any] = {
     "sort[0]._shard_doc": {"sort": [{"_shard_doc": "asc"}]},
     "seq_no_primary_term True": {"seq_no_primary_term": True},
     "_seq_no": {"query": {"function_score": {"random_score": {"seed": 1, "field": "_seq_no"}}}},
+    "query.function_score.random_score without a field": {"query": {"function_score": {"random_score": {"seed": 1}}}},
     "query.function_score.min_score": {"query": {"function_score": {"query": MATCH, "min_score": 1}}},
     "explain True": {"explain": True},
     "profile True": {"profile": True},
@@ -280,10 +281,25 @@ def test_a_name_that_no_table_has_is_refused_in_every_object(name: str) -> None:
         ({"retriever": {"rescorer": {"retriever": {"standard": {"query": {"knn": KNN}}}, "rescore": {}}}}, 2),
         ({"retriever": {"text_similarity_reranker": {"retriever": {"knn": KNN}, "field": "text"}}}, 1),
         ({"retriever": {"standard": {}}, "query": MATCH}, 2),
+        ({"knn": [], "size": 0, "aggs": {"x": {"terms": {"field": "tags"}}}}, 1),
     ],
 )
 def test_everything_that_finds_documents_has_the_filter(body: dict[str, Any], count: int) -> None:
     assert json.dumps(restrict(body)).count(json.dumps(FILTER)) == count
+
+
+@pytest.mark.parametrize(
+    "retriever",
+    [
+        {"rrf": {"retrievers": []}},
+        {"linear": {}},
+        {"rrf": {"retrievers": [{"standard": {"query": MATCH}}, {"linear": {"retrievers": []}}]}},
+        {"rescorer": {"rescore": {}}},
+    ],
+)
+def test_a_retriever_that_finds_nothing_by_itself_is_refused(retriever: dict[str, Any]) -> None:
+    with pytest.raises(BadParameter, match="contains no search"):
+        restrict({"retriever": retriever})
 
 
 def test_the_filter_of_a_vector_search_stands_for_itself() -> None:
@@ -504,6 +520,13 @@ def test_a_response_shows_no_hidden_field_and_nothing_that_counts_others() -> No
     assert seen.keys() == {"took", "timed_out", "_shards", "hits", "aggregations"}
 
 
+def test_the_names_of_aggregations_are_the_callers_own() -> None:
+    aggregations = {"x": {"_index": {"value": 1}, "_id": {"value": 2}, "hits": {"value": 3}}}
+    assert restrict_response(make_response(make_hit()) | {"aggregations": aggregations}, ACCESS)["aggregations"] == (
+        aggregations
+    )
+
+
 def test_a_nested_hit_is_stripped_by_its_path_in_the_document() -> None:
     guard = make_field_guard({"articles-1": MAPPED}, "comments.author", is_mapped=True)
     access = SourceAccess(ACCESS.groups, ACCESS.readable_ids, guard)
@@ -517,6 +540,7 @@ def test_a_nested_hit_is_stripped_by_its_path_in_the_document() -> None:
     [
         make_hit(_id="d5"),
         make_hit(_index="other"),
+        {"_score": 1.0, "_source": {"title": "x"}},
         make_hit(inner_hits={"all": {"hits": {"hits": [make_hit(_id="d5")]}}}),
     ],
 )

@@ -103,6 +103,8 @@ SHAPE = {"geo_shape": {"place": {"indexed_shape": {"id": "1", "path": "shape"}}}
         ({"query": {"more_like_this": {"like": [{"_index": "elsewhere", "_id": "1"}]}}}, "like.0._index"),
         ({"query": {"more_like_this": {"unlike": {"_index": "elsewhere", "doc": {}}}}}, "unlike._index"),
         ({"runtime_mappings": {"x": LOOKUP_FIELD | {"target_index": "elsewhere"}}}, "runtime_mappings.x.target_index"),
+        ({"query": {"terms": {"tags": DOCUMENT | {"index": ["elsewhere"]}}}}, "query.terms.tags.index"),
+        ({"query": {"more_like_this": {"like": {"_index": {}, "_id": "1"}}}}, "like._index"),
         ({"query": {"wrapper": {"query": "e30="}}}, "query.wrapper"),
         ({"suggest": {"x": {"phrase": {"collate": {"query": {"source": "{}"}}}}}}, "phrase.collate"),
     ],
@@ -124,6 +126,33 @@ def test_references_to_documents_of_the_source_are_allowed(articles: Articles, a
         {"query": {"bool": {"must_not": {"terms": {"_index": ["elsewhere"]}}}}, "size": 1},
     ):
         assert split_whys(search(app, body))[0] == split_whys(articles.search(body))[0]
+
+
+def test_documents_behind_an_alias_cannot_be_referred_to(elasticsearch_url: str) -> None:
+    """Reading them by id would pass by the filter of the alias."""
+    with attach_articles(elasticsearch_url) as articles:
+        alias = f"{articles.index}-some"
+        articles.client.indices.put_alias(index=articles.index, name=alias, filter={"range": {"views": {"gte": 5}}})
+        articles.attach(alias)
+        with articles.open_engine() as engine:
+            app = make_app_client(engine)
+            for index in (alias, articles.index):
+                body = {"query": {"terms": {"tags": {"index": index, "id": "d1", "path": "tags"}}}}
+                assert "another index" in search(app, body, status=403)["error"]["reason"]
+            search(app, {"query": {"more_like_this": {"fields": ["title"], "like": {"_id": "d1"}}}}, status=403)
+            search(app, {"pit": {"id": articles.open_point_in_time(articles.index)}}, status=403)
+            app.close()
+
+
+def test_a_field_may_be_called_like_a_script(app: AppClient) -> None:
+    assert search(app, {"query": {"match": {"movie_script": "x"}}})["hits"]["hits"] == []
+
+
+def test_a_size_that_is_no_number_of_hits_is_refused(app: AppClient) -> None:
+    reply = app.flask_app.test_client().post(
+        "/v1/articles/_search", data=b'{"size": 1e999}', content_type="application/json"
+    )
+    assert reply.status_code == 400
 
 
 def test_a_point_in_time_must_cover_the_source_only(articles: Articles, app: AppClient) -> None:

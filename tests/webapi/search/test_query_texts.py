@@ -34,6 +34,24 @@ def test_the_words_of_a_text_in_lucenes_syntax_are_those_that_hits_contain(query
 
 
 @pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("time 10:30 [urgent]", "time 10:30 [urgent]"),
+        ('"a b"~2 +c | (d* -e) f~1', "a b c d f"),
+        ("-only", None),
+    ],
+)
+def test_the_words_of_a_simple_query_are_those_that_hits_contain(query: str, words: str | None) -> None:
+    expected = () if words is None else (words,)
+    assert read_query_texts({"query": {"simple_query_string": {"query": query}}}) == expected
+
+
+def test_a_long_list_of_intervals_is_read_in_linear_time() -> None:
+    rules = [{"match": {"query": f"w{n % 7}"}} for n in range(100_000)]
+    assert read_query_texts({"query": {"intervals": {"a": rules}}}) == tuple(f"w{n}" for n in range(7))
+
+
+@pytest.mark.parametrize(
     ("body", "texts"),
     [
         ({"query": {"bool": {"filter": [{"match": {"a": "narrow"}}]}}}, ("narrow",)),

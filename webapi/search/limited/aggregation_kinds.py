@@ -32,7 +32,7 @@ from webapi.search.limited.query_clauses import check_hits, check_queries, check
 def check_aggregations(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
     """Return the aggregations by the caller's names for them."""
     return {
-        name: scope.enter(_check_aggregation, one, f"{path}.{name}")
+        name: scope.enter(_check_aggregation, one, f"{path}.{name[:80]}")
         for name, one in require_object(value, path).items()
     }
 
@@ -43,7 +43,7 @@ def _check_aggregation(scope: LimitedScope, value: object, path: str) -> dict[st
     if len(kinds) != 1:
         raise BadParameter(f"{path[:200]} must have exactly one kind of aggregation")
     parts = _BESIDE_A_KIND | {kinds[0]: get_part(_AGGREGATIONS, kinds[0], path)}
-    return {name: parts[name](scope, one, f"{path}.{name}") for name, one in entries.items()}
+    return {name: parts[name](scope, one, f"{path}.{name[:80]}") for name, one in entries.items()}
 
 
 def _check_filters_of_buckets(scope: LimitedScope, value: object, path: str) -> Any:

@@ -21,7 +21,7 @@ from webapi.search.body import require_integer, require_object, require_single_e
 MAX_INTEGER = 2**31 - 1
 _MAX_DEPTH = 30
 """Elasticsearch's own limit of queries inside queries."""
-_MAX_BRANCHES = 10
+_MAX_LIMITED_SEARCHES = 10
 """Parts of a body that find documents on their own: each is sent with all ids that the caller may read."""
 _MAX_PATTERNS = 1000
 """Patterns of fields in a body: each is compared with all fields."""
@@ -47,7 +47,8 @@ class LimitedScope:
     _objects: frozenset[str] = field(init=False)
     """Objects around the fields."""
     _depth: int = 0
-    _branch_count: int = 0
+    limited_count: int = 0
+    """Searches inside the body that have the filter."""
     _pattern_count: int = 0
 
     def __post_init__(self) -> None:
@@ -65,7 +66,7 @@ class LimitedScope:
 
     def limit_query(self, query: object) -> dict[str, Any]:
         """Return a query that finds only documents that the caller may read."""
-        self._count_branch()
+        self._count_limited_search()
         return {"bool": {"must": [query], "filter": [self.access_filter]}}
 
     def limit_filters(self, filters: Collection[object]) -> list[object]:
@@ -74,7 +75,7 @@ class LimitedScope:
         The filter stands for itself: Elasticsearch would apply a ``bool`` that also names a nested field to nested
         documents, which have no groups.
         """
-        self._count_branch()
+        self._count_limited_search()
         return [*filters, self.access_filter]
 
     def check_field(self, name: object, path: str) -> str:
@@ -120,10 +121,10 @@ class LimitedScope:
         outer = _list_outer_names(name) if "*" not in name else []
         return any("flattened" in self.fields.types.get(one, ()) for one in outer)
 
-    def _count_branch(self) -> None:
-        self._branch_count += 1
-        if self._branch_count > _MAX_BRANCHES:
-            raise BadParameter("the body has too many searches in one", fix=f"use at most {_MAX_BRANCHES}")
+    def _count_limited_search(self) -> None:
+        self.limited_count += 1
+        if self.limited_count > _MAX_LIMITED_SEARCHES:
+            raise BadParameter("the body has too many searches in one", fix=f"use at most {_MAX_LIMITED_SEARCHES}")
 
 
 def _list_outer_names(name: str) -> list[str]:
@@ -168,7 +169,7 @@ def check_scalar(scope: LimitedScope, value: object, path: str) -> Any:
 def check_plain(scope: LimitedScope, value: object, path: str) -> Any:
     """Return any JSON value in which no name has a meaning to be checked."""
     if isinstance(value, Mapping):
-        return {name: scope.enter(check_plain, one, f"{path}.{name}") for name, one in value.items()}
+        return {name: scope.enter(check_plain, one, f"{path}.{name[:80]}") for name, one in value.items()}
     if isinstance(value, list):
         return [scope.enter(check_plain, one, f"{path}[{number}]") for number, one in enumerate(value)]
     return None if value is None else check_scalar(scope, value, path)
@@ -229,7 +230,7 @@ def named(part: Part) -> Part:
     """Make a part for an object whose names are the caller's own."""
 
     def check(scope: LimitedScope, value: object, path: str) -> Any:
-        return {name: part(scope, one, f"{path}.{name}") for name, one in require_object(value, path).items()}
+        return {name: part(scope, one, f"{path}.{name[:80]}") for name, one in require_object(value, path).items()}
 
     return check
 
@@ -239,7 +240,7 @@ def object_of(members: Mapping[str, Part]) -> Part:
 
     def check(scope: LimitedScope, value: object, path: str) -> Any:
         return {
-            name: get_part(members, name, path)(scope, one, f"{path}.{name}" if path else name)
+            name: get_part(members, name, path)(scope, one, f"{path}.{name[:80]}" if path else name)
             for name, one in require_object(value, path or "the body").items()
         }
 
@@ -270,7 +271,7 @@ def by_field(part: Part, siblings: Mapping[str, Part] | None = None, *, shorthan
             content = {shorthand: content}
         if name != "_id":
             scope.check_field(name, path)
-        return {name: part(scope, content, f"{path}.{name}")} | {
+        return {name: part(scope, content, f"{path}.{name[:80]}")} | {
             other: others[other](scope, one, f"{path}.{other}") for other, one in entries.items() if other in others
         }
 
@@ -290,7 +291,7 @@ def one_of_kind(table: Mapping[str, Part]) -> Part:
 def get_part(table: Mapping[str, Part], name: str, path: str) -> Part:
     """Return the part of a name; raise Forbidden if the table has no such name."""
     if name not in table:
-        raise make_refusal(f"{path}.{name}" if path else name)
+        raise make_refusal(f"{path}.{name[:80]}" if path else name)
     return table[name]
 
 

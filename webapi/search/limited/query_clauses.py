@@ -190,8 +190,8 @@ def _check_sort_key(scope: LimitedScope, value: object, path: str) -> Any:
     key = {value: {}} if isinstance(value, str) else require_object(value, path)
     if len(key) == 1 and (name := next(iter(key))).startswith("_"):
         if name not in _METADATA_SORTS:
-            raise make_refusal(f"{path}.{name}")
-        return {name: _METADATA_SORTS[name](scope, key[name], f"{path}.{name}")}
+            raise make_refusal(f"{path}.{name[:80]}")
+        return {name: _METADATA_SORTS[name](scope, key[name], f"{path}.{name[:80]}")}
     return _SORT_BY_FIELD(scope, key, path)
 
 
@@ -297,10 +297,20 @@ _FUZZY = scalars(_FUZZY_OPTIONS)
 _check_rewrite = choose_from("constant_score", "constant_score_blended")
 """The ways to replace a pattern by words that have no limit."""
 _DECAY = by_field(object_of(plains("origin scale offset decay")), scalars("multi_value_mode"))
+
+
+def _check_random_score(scope: LimitedScope, value: object, path: str) -> Any:
+    """Return a random score by the values of a field: by default it depends on the numbers of all documents."""
+    checked: dict[str, Any] = object_of({"field": check_field, **scalars("seed")})(scope, value, path)
+    if checked and "field" not in checked:
+        raise make_refusal(f"{path} without a field")
+    return checked
+
+
 _FUNCTION: dict[str, Part] = {
     "filter": check_query,
     "field_value_factor": object_of({"field": check_field, **scalars("factor modifier missing")}),
-    "random_score": object_of({"field": check_field, **scalars("seed")}),
+    "random_score": _check_random_score,
     **dict.fromkeys(("gauss", "exp", "linear"), _DECAY),
     **scalars("weight"),
 }

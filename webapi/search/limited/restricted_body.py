@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from indexer.engines.attached_source import SourceAccess, SourceFields
+from indexer.errors import BadParameter
 from webapi.search.body import require_object, wrap_in_list
 from webapi.search.limited.aggregation_kinds import check_aggregations
 from webapi.search.limited.grammar import (
@@ -53,7 +54,7 @@ def restrict_body(
         parts["highlight"] = {"highlight_query": parts["query"], **highlight}
     scope = LimitedScope(fields.without_hidden(access.guard), access.guard, access_filter)
     checked: dict[str, Any] = _BODY(scope, parts, "")
-    if "query" in checked or not has_other_searches:
+    if "query" in checked or not (checked.get("knn") or "retriever" in checked):  # an empty list is no search
         checked["query"] = scope.limit_query(checked.get("query", {"match_all": {}}))
     return checked
 
@@ -82,7 +83,10 @@ def _check_standard_retriever(scope: LimitedScope, value: object, path: str) -> 
 
 def _check_retriever(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
     """Return a retriever with the filter in each part of it that finds documents."""
+    limited_before = scope.limited_count
     checked: dict[str, Any] = one_of_kind(_RETRIEVERS)(scope, value, path)
+    if scope.limited_count == limited_before:
+        raise BadParameter(f"{path[:200]} contains no search", fix="give it a retriever that finds documents")
     return checked
 
 

@@ -47,12 +47,15 @@ class _ResponseChecker:
             return [self.restrict_part(one) for one in value]
         if not isinstance(value, Mapping):
             return value
-        if "_index" in value and "_id" in value:
-            return self._restrict_hit(value)
-        return {name: self.restrict_part(one) for name, one in value.items()}
+        return {
+            name: [self._restrict_hit(hit) for hit in one]
+            if name == "hits" and isinstance(one, list)
+            else self.restrict_part(one)
+            for name, one in value.items()
+        }
 
     def _restrict_hit(self, hit: Mapping[str, Any]) -> dict[str, Any]:
-        if hit["_index"] != self.guard.index or hit["_id"] not in self.readable_ids:
+        if hit.get("_index") != self.guard.index or hit.get("_id") not in self.readable_ids:
             raise Unavailable("the source returned a document that this key may not read", fix="search again")
         shown = {name: value for name, value in hit.items() if name in _HIT_PARTS}
         if "_source" in shown:
