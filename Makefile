@@ -18,7 +18,7 @@ demo: .venv/runtime.stamp
 	@exec $(BIN)/phrasecom demo $(ARGS)
 
 test: lint elasticsearch chromium
-	@$(BIN)/python -m pytest -W error $(ARGS)
+	@$(BIN)/python -m pytest -W error -n 2 --dist loadfile $(ARGS)
 
 check: lint
 	@$(BIN)/python -m pytest -W error -q -m "not elasticsearch and not browser and not server and not slow" $(ARGS)
