@@ -21,12 +21,12 @@ from indexer.text.tokenizer import Span
 
 WordPlaces = Mapping[str, Span | None]
 """Word -> its first place in a document, None where it is not known; words that the document lacks are left out."""
-HEADER_PARAMETERS = frozenset(
+MSEARCH_HEADER_PARAMETERS = frozenset(
     "allow_no_indices allow_partial_search_results ccs_minimize_roundtrips expand_wildcards ignore_throttled "
     "ignore_unavailable preference request_cache routing search_type".split()
 )
 """Parameters that each search of a multi-search has in its header."""
-SHARED_PARAMETERS = frozenset({"human", "rest_total_hits_as_int", "typed_keys"})
+MSEARCH_URL_PARAMETERS = frozenset({"human", "rest_total_hits_as_int", "typed_keys"})
 """Parameters that a multi-search has in its URL, for all searches."""
 _ANY_SIZE = 2**31
 _LAG_BATCH = 1000
@@ -60,11 +60,11 @@ class SourceSearch(NamedTuple):
     source: AttachedSource
     body: Mapping[str, Any]
     parameters: Mapping[str, str]
-    quote_refusal: bool = True
+    with_server_reason: bool = True
 
     def send(self) -> dict[str, Any]:
         """Return the response to this search alone; raises like ``AttachedSource.send_search``."""
-        return self.source.send_search(self.body, self.parameters, quote_refusal=self.quote_refusal)
+        return self.source.send_search(self.body, self.parameters, with_server_reason=self.with_server_reason)
 
 
 class SourceLag(NamedTuple):
@@ -162,12 +162,12 @@ class AttachedSource(ABC):
 
     @abstractmethod
     def send_search(
-        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, quote_refusal: bool = True
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, with_server_reason: bool = True
     ) -> dict[str, Any]:
         """Send a search body as it is and return Elasticsearch's response as it is, also one that lacks some shard.
 
         It restricts nothing: the body must be one that the caller may run. ``parameters``: of the URL.
-        ``quote_refusal``: whether the error of a refused body has Elasticsearch's own words, which may name fields.
+        ``with_server_reason``: whether the error of a refused body has Elasticsearch's own words; they may name fields.
         Raises BadParameter if Elasticsearch refuses the body, Unavailable if the source no longer exists.
         """
 

@@ -31,7 +31,7 @@ class FieldGuard:
 
     * passes every name or pattern of a field, wherever it is in the request, to ``hides`` and refuses it if it is
       hidden, with the error for a field that does not exist;
-    * searches in none of ``searched_by_meaning``;
+    * searches in none of ``semantic_text_fields``;
     * sends an explicit list of fields where Elasticsearch would take all of them by default;
     * returns no record that did not pass ``strip_record``;
     * calls ``require_checkable``, and adds filters for ``index``, ``list_acl_names_in_ignored`` and, if
@@ -44,7 +44,7 @@ class FieldGuard:
     """Path of the acl field in a record; empty if documents of the source have no groups."""
     hidden: frozenset[str] = frozenset()
     """Paths that are hidden with everything below them."""
-    searched_by_meaning: frozenset[str] = frozenset()
+    semantic_text_fields: frozenset[str] = frozenset()
     """Fields in which a query finds the nearest of all documents, before any filter of ours applies."""
     is_filterable: bool = False
     """Whether the acl field is in the mapping and a query can filter by it."""
@@ -119,7 +119,7 @@ def make_field_guard(mappings: Mapping[str, MappingBody], acl_path: str, is_mapp
         index,
         acl_path,
         hidden,
-        searched_by_meaning=_find_searched_by_meaning(fields.values()),
+        semantic_text_fields=_find_searched_by_meaning(fields.values()),
         is_filterable=bool(acl_path) and acl_path in fields,
         obstacle=obstacle,
     )

@@ -6,7 +6,7 @@ import time
 
 from flask import Blueprint, Response, request
 
-from indexer.engines.attached_source import HEADER_PARAMETERS, SHARED_PARAMETERS
+from indexer.engines.attached_source import MSEARCH_HEADER_PARAMETERS, MSEARCH_URL_PARAMETERS
 from webapi.context import get_caller, get_context, read_ndjson_body, read_preferred_wait_seconds
 from webapi.http.job_responses import JSON_TYPE
 from webapi.routes.search import add_elasticsearch_headers
@@ -27,7 +27,7 @@ _IGNORED_PARAMETERS = frozenset(
 def run_multi_search(index: str | None = None) -> Response:
     """Run several searches and add the reasons of each hit."""
     started = time.perf_counter()
-    check_parameters(request.args, HEADER_PARAMETERS | SHARED_PARAMETERS | _IGNORED_PARAMETERS)
+    check_parameters(request.args, MSEARCH_HEADER_PARAMETERS | MSEARCH_URL_PARAMETERS | _IGNORED_PARAMETERS)
     context = get_context()
     parameters = {name: value for name, value in request.args.items() if name not in _IGNORED_PARAMETERS}
     search = MultiSearch(index, parameters, get_caller(), context, read_preferred_wait_seconds(context.settings))

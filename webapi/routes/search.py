@@ -16,11 +16,11 @@ from webapi.context import get_caller, get_context, read_json_body, read_preferr
 from webapi.http.job_responses import JSON_TYPE
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import reject_unknown_names, require_object
-from webapi.search.document_lookup import build_found_documents, build_own_documents, parse_lookup_ids
 from webapi.search.index_search import search_index
-from webapi.search.passed_body import parse_source_body
+from webapi.search.mget import build_found_documents, build_own_documents, parse_mget_ids
+from webapi.search.passthrough_body import parse_source_body
 from webapi.search.source_search import search_source
-from webapi.search.url_parameters import COUNT_PARAMETERS, LOOKUP_PARAMETERS, NO_EFFECT_PARAMETERS, check_parameters
+from webapi.search.url_parameters import COUNT_PARAMETERS, MGET_PARAMETERS, NO_EFFECT_PARAMETERS, check_parameters
 from worker.json_bytes import dumps
 
 blueprint = Blueprint("search", __name__)
@@ -48,12 +48,12 @@ def answer_count(index: str) -> Response:
 @blueprint.post("/v1/<index>/_mget", endpoint="mget")
 def answer_mget(index: str) -> Response:
     """Return documents by id, in the order of the request, without reasons."""
-    ids = parse_lookup_ids(_read_body(), index)
+    ids = parse_mget_ids(_read_body(), index)
     if get_context().catalog.find_attached_source(index) is None:
         check_parameters(request.args, NO_EFFECT_PARAMETERS)
         documents = get_context().catalog.fetch_documents(index, list(dict.fromkeys(ids)), get_caller().groups)
         return _make_response(build_own_documents(index, ids, documents))
-    check_parameters(request.args, LOOKUP_PARAMETERS)
+    check_parameters(request.args, MGET_PARAMETERS)
     body = {"query": {"ids": {"values": ids}}, "size": len(ids), "why": False}
     found = _search(index, body, request.args)
     if found["hits"]["total"]["value"] > len(ids):  # a name may cover several indices that share ids

@@ -84,7 +84,7 @@ OPERATIONS = (
     Operation("get", "/v1/{index}/_count", "Count the documents", responses.CountReply, errors=_SEARCH_ERRORS),
     Operation("post", "/v1/{index}/_count", "Count the documents that match a query", responses.CountReply,
               requests.CountBody, errors=_SEARCH_ERRORS),
-    Operation("post", "/v1/{index}/_mget", "Get documents by id", responses.LookupReply, requests.LookupBody,
+    Operation("post", "/v1/{index}/_mget", "Get documents by id", responses.MgetReply, requests.MgetBody,
               errors=_SEARCH_ERRORS),
     Operation("get", "/v1/", "Get the version of Elasticsearch that clients ask for", responses.InfoReply,
               errors=(503,)),

@@ -227,21 +227,25 @@ class CountBody(StrictModel):
     query: dict[str, Any] = Field(default={"match_all": {}})
 
 
-class LookupEntry(StrictModel):
+class MgetEntry(StrictModel):
     id: NonEmptyText = Field(alias="_id")
 
 
-class LookupBody(StrictModel):
+class MgetBody(StrictModel):
     """Documents to get: ``ids``, or ``docs``."""
 
-    # Only describes the body: ``webapi.search.document_lookup`` parses it.
+    # Only describes the body: ``webapi.search.mget`` parses it.
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
     ids: list[str] = Field(default_factory=list, max_length=MAX_HITS)
-    docs: list[LookupEntry] = Field(default_factory=list, max_length=MAX_HITS)
+    docs: list[MgetEntry] = Field(default_factory=list, max_length=MAX_HITS)
 
 
 class SearchHeader(StrictModel):
-    """What a search of a multi-search is for; the rest of what Elasticsearch has there changes nothing."""
+    """The index of a search in a multi-search.
+
+    For an attached index also ``preference``, ``request_cache``, ``routing``, ``search_type`` and others that
+    Elasticsearch has there; unknown names are refused.
+    """
 
     # Only describes the header: ``webapi.search.multi_search`` parses it.
     index: IndexName | Annotated[list[IndexName], Field(min_length=1, max_length=1)] | None = Field(

@@ -376,7 +376,7 @@ class LookedUpDocument(BaseModel):
     found: bool
 
 
-class LookupReply(ReplyModel):
+class MgetReply(ReplyModel):
     docs: list[LookedUpDocument] = Field(description="In the order of the request")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indexer.engines.attached_source import HEADER_PARAMETERS
+from indexer.engines.attached_source import MSEARCH_HEADER_PARAMETERS
 from indexer.errors import BadParameter, PhraseComError, TooLarge
 from indexer.identifiers import check_index_name
 from webapi.auth.gate import check_index_access
@@ -19,7 +19,7 @@ from webapi.http.problems import make_search_error
 from webapi.search.body import reject_unknown_names, require_object, wrap_in_list
 from webapi.search.hit_reasons import HitPage, explain_pages
 from webapi.search.index_search import build_index_response, plan_index_search, run_index_search
-from webapi.search.passed_body import parse_source_body
+from webapi.search.passthrough_body import parse_source_body
 from webapi.search.source_search import (
     PlannedSourceSearch,
     SourceHit,
@@ -44,7 +44,7 @@ class SearchLines:
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundHits:
+class _RunSearch:
     """A search that has run, whose hits have no reasons yet."""
 
     page: HitPage | None
@@ -85,7 +85,7 @@ class MultiSearch:
         started = [self._start_search(lines, is_first=not n) for n, lines in enumerate(searches)]
         sources = iter(self._search_sources([one for one in started if isinstance(one, PlannedSourceSearch)]))
         outcomes = [next(sources) if isinstance(one, PlannedSourceSearch) else one for one in started]
-        pages = [one.page for one in outcomes if isinstance(one, _FoundHits) and one.page is not None]
+        pages = [one.page for one in outcomes if isinstance(one, _RunSearch) and one.page is not None]
         reasons = iter(explain_pages(self.context.gateway, pages, self.caller, self.wait_seconds) if pages else ())
         return [
             make_search_error(one)
@@ -94,7 +94,7 @@ class MultiSearch:
             for one in outcomes
         ]
 
-    def _start_search(self, lines: SearchLines, *, is_first: bool) -> _FoundHits | PlannedSourceSearch | PhraseComError:
+    def _start_search(self, lines: SearchLines, *, is_first: bool) -> _RunSearch | PlannedSourceSearch | PhraseComError:
         """Plan a search of a source, or run any other; return what is wrong with it as an error."""
         context, caller = self.context, self.caller
         try:
@@ -109,7 +109,7 @@ class MultiSearch:
         except PhraseComError as error:
             return error
 
-    def _search_index(self, index: str, body: object, parameters: Mapping[str, str]) -> _FoundHits:
+    def _search_index(self, index: str, body: object, parameters: Mapping[str, str]) -> _RunSearch:
         context, caller = self.context, self.caller
         started = time.perf_counter()
         plan = plan_index_search(index, body, parameters, caller, context)
@@ -120,9 +120,9 @@ class MultiSearch:
         def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
             return build_index_response(index, plan, result, reasons, caller, context) | {"took": took}
 
-        return _FoundHits(page, build_response)
+        return _RunSearch(page, build_response)
 
-    def _search_sources(self, searches: Sequence[PlannedSourceSearch]) -> list[_FoundHits | PhraseComError]:
+    def _search_sources(self, searches: Sequence[PlannedSourceSearch]) -> list[_RunSearch | PhraseComError]:
         responses = send_source_searches(searches)
         found = [
             (one, response) for one, response in zip(searches, responses, strict=True) if isinstance(response, dict)
@@ -135,7 +135,7 @@ class MultiSearch:
 
     def _list_found_hits(
         self, planned: PlannedSourceSearch, response: dict[str, Any], hits: list[SourceHit] | PhraseComError
-    ) -> _FoundHits | PhraseComError:
+    ) -> _RunSearch | PhraseComError:
         if isinstance(hits, PhraseComError):
             return hits
         explained = list_explained_hits(planned, hits)
@@ -145,12 +145,12 @@ class MultiSearch:
             whys = merge_reasons(planned, hits, reasons, self.caller, self.context)
             return build_source_response(planned, response, hits, whys)
 
-        return _FoundHits(page, build_response)
+        return _RunSearch(page, build_response)
 
     def _read_header(self, line: bytes) -> tuple[str, Mapping[str, str]]:
         """Return the index and the parameters of a search; raise UnknownIndex for one that the caller may not use."""
         header = require_object(_parse_line(line or b"{}", "header"), "the header")
-        reject_unknown_names(header, HEADER_PARAMETERS.union(_INDEX_NAMES), "the header")
+        reject_unknown_names(header, MSEARCH_HEADER_PARAMETERS.union(_INDEX_NAMES), "the header")
         names = _list_indexes(header) or ([self.index] if self.index is not None else [])
         if len(names) != 1:
             raise BadParameter("a search is for one index", fix='name it in the header: {"index": "papers"}')
@@ -158,12 +158,12 @@ class MultiSearch:
         own = {
             name: _format_parameter(value)
             for name, value in header.items()
-            if name in HEADER_PARAMETERS and value is not None
+            if name in MSEARCH_HEADER_PARAMETERS and value is not None
         }
         return names[0], {**self.parameters, **own}
 
 
-def _build_response(search: _FoundHits, reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _build_response(search: _RunSearch, reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     try:
         return search.build_response(reasons) | {"status": 200}
     except PhraseComError as error:

@@ -25,12 +25,12 @@ from webapi.search.body import require_object
 from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
 from webapi.search.limited.restricted_body import restrict_body
 from webapi.search.limited.restricted_response import restrict_response
-from webapi.search.passed_body import check_passed_body
+from webapi.search.passthrough_body import check_passthrough_body
 from webapi.search.query_texts import read_query_texts
 from webapi.search.url_parameters import (
     LIMITED_PARAMETERS,
     NO_EFFECT_PARAMETERS,
-    PASSED_PARAMETERS,
+    PASSTHROUGH_PARAMETERS,
     check_parameters,
 )
 from webapi.search.why_options import WhyOptions, parse_why
@@ -67,7 +67,7 @@ class PlannedSourceSearch:
         return self.restrict_response(self.make_request().send())
 
     def make_request(self) -> SourceSearch:
-        return SourceSearch(self.source, self.body, self.parameters, quote_refusal=self.access is None)
+        return SourceSearch(self.source, self.body, self.parameters, with_server_reason=self.access is None)
 
     def restrict_response(self, response: dict[str, Any]) -> dict[str, Any]:
         """Return what the caller may see of Elasticsearch's response; raise Unavailable if that cannot be said."""
@@ -119,7 +119,7 @@ class SourceHit:
             return False
         return self.is_as_attached or (self.current is not None and caller.may_read(self.current.acl))
 
-    def find_mismatch(self) -> dict[str, Any] | None:
+    def make_mismatch_why(self) -> dict[str, Any] | None:
         """Return the ``why`` of a hit that has no reasons because the side index has it not, or not as it is."""
         if self.failure:
             return {"state": "unavailable", **self.failure}
@@ -165,7 +165,7 @@ def plan_source_search(
     parts = dict(require_object(body, "the body"))
     why = parse_why(parts.pop("why", True))
     if caller.groups is None:
-        planned = _plan_passed_search(index, source, parts, parameters, why, context)
+        planned = _plan_passthrough_search(index, source, parts, parameters, why, context)
     else:
         planned = _plan_limited_search(index, source, parts, parameters, why, caller, context)
     if why.is_wanted:
@@ -174,7 +174,7 @@ def plan_source_search(
     return planned
 
 
-def _plan_passed_search(
+def _plan_passthrough_search(
     index: str,
     source: AttachedSource,
     body: Mapping[str, Any],
@@ -183,8 +183,8 @@ def _plan_passed_search(
     context: WebContext,
 ) -> PlannedSourceSearch:
     """Plan the search of a caller who may read everything."""
-    check_parameters(parameters, PASSED_PARAMETERS)
-    check_passed_body(body, source.list_index_names, allow_scripts=context.settings.allow_source_scripts)
+    check_parameters(parameters, PASSTHROUGH_PARAMETERS)
+    check_passthrough_body(body, source.list_index_names, allow_scripts=context.settings.allow_source_scripts)
     if "pit" in body:
         _check_point_in_time(source, body["pit"])
     sent_parameters = {name: value for name, value in parameters.items() if name != "pretty"}
@@ -351,7 +351,7 @@ def list_explained_hits(planned: PlannedSourceSearch, hits: Sequence[SourceHit])
     """Return the hits that reasons can be computed for: those that are as they were attached."""
     if not planned.why.is_wanted:
         return []
-    attached = [hit.attached for hit in hits if hit.has_key and hit.find_mismatch() is None]
+    attached = [hit.attached for hit in hits if hit.has_key and hit.make_mismatch_why() is None]
     return [Hit(document.document.id, 0.0, document) for document in attached if document is not None]
 
 
@@ -367,7 +367,7 @@ def merge_reasons(
         return [None] * len(hits)
     catalog, remaining = context.catalog, iter(reasons)
     known = [hit for hit in hits if hit.has_key]
-    whys = [next(remaining) if (mismatch := hit.find_mismatch()) is None else mismatch for hit in known]
+    whys = [next(remaining) if (mismatch := hit.make_mismatch_why()) is None else mismatch for hit in known]
     documents = [hit.analyse_current(lambda: catalog.get_analyzer(planned.index)) for hit in known]
     complete = iter(
         add_missing_matches(whys, documents, lambda: catalog.make_query_matcher(planned.index, planned.text), caller)

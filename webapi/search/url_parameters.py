@@ -10,7 +10,7 @@ NO_EFFECT_PARAMETERS = frozenset(
     {"allow_no_indices", "expand_wildcards", "human", "ignore_unavailable", "preference", "pretty"}
 )
 """Parameters that change nothing in the response of an index of ours."""
-PASSED_PARAMETERS = frozenset(
+PASSTHROUGH_PARAMETERS = frozenset(
     "_source _source_exclude_vectors _source_excludes _source_includes allow_no_indices allow_partial_search_results "
     "analyze_wildcard analyzer batched_reduce_size ccs_minimize_roundtrips default_operator df docvalue_fields "
     "expand_wildcards explain filter_path from human ignore_throttled ignore_unavailable include_named_queries_score "
@@ -24,7 +24,7 @@ COUNT_PARAMETERS = NO_EFFECT_PARAMETERS | frozenset(
     "analyze_wildcard analyzer default_operator df ignore_throttled lenient q routing terminate_after".split()
 )
 """Parameters that change which documents match, but not the form of the response."""
-LOOKUP_PARAMETERS = NO_EFFECT_PARAMETERS | {"_source", "_source_excludes", "_source_includes", "routing"}
+MGET_PARAMETERS = NO_EFFECT_PARAMETERS | {"_source", "_source_excludes", "_source_includes", "routing"}
 """Parameters of a request for documents by id."""
 LIMITED_PARAMETERS = frozenset({"request_cache", "rest_total_hits_as_int", "search_type", "typed_keys"})
 """Parameters that reach the source of an attached index for callers with limited groups."""

@@ -19,8 +19,8 @@ from elasticsearch.exceptions import HTTP_EXCEPTIONS
 
 from indexer.documents import Document
 from indexer.engines.attached_source import (
-    HEADER_PARAMETERS,
-    SHARED_PARAMETERS,
+    MSEARCH_HEADER_PARAMETERS,
+    MSEARCH_URL_PARAMETERS,
     AttachedSource,
     AttachedVersion,
     HitKey,
@@ -139,11 +139,11 @@ class ElasticsearchSource(AttachedSource):
             raise _explain_refusal(error) from error
 
     def send_search(
-        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, quote_refusal: bool = True
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], *, with_server_reason: bool = True
     ) -> dict[str, Any]:
         self._engine.request_count += 1
         has_timeout = "timeout" in body or "timeout" in parameters
-        with self._translate_refusal(quote_refusal):
+        with self._translate_refusal(with_server_reason):
             response = self._engine.connection.client.perform_request(
                 "POST",
                 # the indices of a point in time must not be named again
@@ -171,7 +171,7 @@ class ElasticsearchSource(AttachedSource):
         lines = bytearray()
         for search in searches:
             index = {} if "pit" in search.body else {"index": search.source.name}
-            header = {name: value for name, value in search.parameters.items() if name in HEADER_PARAMETERS}
+            header = {name: value for name, value in search.parameters.items() if name in MSEARCH_HEADER_PARAMETERS}
             for line in (index | header, {**self._make_time_limit(), **search.body}):
                 lines += json.dumps(line).encode("ascii") + b"\n"
             if len(lines) > _MAX_TOGETHER_BYTES:
@@ -181,7 +181,7 @@ class ElasticsearchSource(AttachedSource):
     def _send_together(self, searches: Sequence[SourceSearch], lines: bytes) -> list[dict[str, Any] | PhraseComError]:
         """Return the response to each search or its error; raise BadParameter if Elasticsearch cannot read one."""
         self._engine.request_count += 1
-        with self._translate_refusal(quote_refusal=False):
+        with self._translate_refusal(with_server_reason=False):
             response = self._engine.connection.client.perform_request(
                 "POST",
                 "/_msearch",
@@ -194,7 +194,7 @@ class ElasticsearchSource(AttachedSource):
             if "error" in item:
                 meta = replace(response.meta, status=int(item["status"]))
                 error_class = HTTP_EXCEPTIONS.get(meta.status, ApiError)
-                with self._translate_refusal(search.quote_refusal):
+                with self._translate_refusal(search.with_server_reason):
                     raise error_class(str(item["error"].get("type")), meta, item)
             return {name: value for name, value in item.items() if name != "status"}
 
@@ -205,7 +205,7 @@ class ElasticsearchSource(AttachedSource):
         return {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
 
     @contextmanager
-    def _translate_refusal(self, quote_refusal: bool) -> Iterator[None]:
+    def _translate_refusal(self, with_server_reason: bool) -> Iterator[None]:
         """Translate the errors of a search into ours within a block."""
         try:
             with self._engine.connection.translate_errors():
@@ -214,9 +214,9 @@ class ElasticsearchSource(AttachedSource):
             if error.error == "index_not_found_exception":
                 raise _make_missing_error() from None
             refusal = _quote_refusal(error)
-            raise (refusal if quote_refusal else _explain_refusal(refusal)) from error
+            raise (refusal if with_server_reason else _explain_refusal(refusal)) from error
         except BadParameter as error:
-            if quote_refusal and isinstance(error.__cause__, ApiError):
+            if with_server_reason and isinstance(error.__cause__, ApiError):
                 raise _quote_refusal(error.__cause__) from error
             raise _explain_refusal(error) from error
 
@@ -399,13 +399,14 @@ def _can_send_together(searches: Sequence[SourceSearch]) -> bool:
     """Return whether the parameters of all searches have a place in a multi-search."""
     shared = _get_shared_parameters(searches[0])
     return all(
-        _get_shared_parameters(search) == shared and search.parameters.keys() <= HEADER_PARAMETERS | SHARED_PARAMETERS
+        _get_shared_parameters(search) == shared
+        and search.parameters.keys() <= MSEARCH_HEADER_PARAMETERS | MSEARCH_URL_PARAMETERS
         for search in searches
     )
 
 
 def _get_shared_parameters(search: SourceSearch) -> dict[str, str]:
-    return {name: value for name, value in search.parameters.items() if name in SHARED_PARAMETERS}
+    return {name: value for name, value in search.parameters.items() if name in MSEARCH_URL_PARAMETERS}
 
 
 def _get_or_return_error(get_response: Callable[[], dict[str, Any]]) -> dict[str, Any] | PhraseComError:

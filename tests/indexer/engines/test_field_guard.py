@@ -174,5 +174,5 @@ def test_fields_that_are_searched_by_meaning_are_known_with_their_aliases() -> N
             sense={"type": "alias", "path": "body"},
         )
     )
-    assert guard.searched_by_meaning == {"title.meaning", "body", "sense"}
+    assert guard.semantic_text_fields == {"title.meaning", "body", "sense"}
     assert not guard.hides("body")

@@ -12,8 +12,8 @@ from typing import Any
 from indexer.errors import BadParameter
 from webapi.search.body import require_object
 from webapi.search.limited.grammar import (
-    LimitedScope,
     Part,
+    RewriteContext,
     check_count,
     check_field,
     check_plain,
@@ -29,7 +29,7 @@ from webapi.search.limited.grammar import (
 from webapi.search.limited.query_clauses import check_hits, check_queries, check_query, check_sort
 
 
-def check_aggregations(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def check_aggregations(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return the aggregations by the caller's names for them."""
     return {
         name: scope.enter(_check_aggregation, one, f"{path}.{name[:80]}")
@@ -37,7 +37,7 @@ def check_aggregations(scope: LimitedScope, value: object, path: str) -> dict[st
     }
 
 
-def _check_aggregation(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def _check_aggregation(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     entries = require_object(value, path)
     kinds = [name for name in entries if name not in _BESIDE_A_KIND]
     if len(kinds) != 1:
@@ -46,7 +46,7 @@ def _check_aggregation(scope: LimitedScope, value: object, path: str) -> dict[st
     return {name: parts[name](scope, one, f"{path}.{name[:80]}") for name, one in entries.items()}
 
 
-def _check_filters_of_buckets(scope: LimitedScope, value: object, path: str) -> Any:
+def _check_filters_of_buckets(scope: RewriteContext, value: object, path: str) -> Any:
     """Return the queries of buckets, which have names or stand in a list."""
     return (check_queries if isinstance(value, list) else named(check_query))(scope, value, path)
 

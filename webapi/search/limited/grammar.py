@@ -36,7 +36,7 @@ HIGHLIGHTED_TYPES = frozenset({"text", "match_only_text", "annotated_text", "sea
 
 
 @dataclass(slots=True)
-class LimitedScope:
+class RewriteContext:
     """What one search body may name, and what it has used up so far."""
 
     fields: SourceFields
@@ -92,7 +92,7 @@ class LimitedScope:
                 f"{path[:200]}: the source has no field {str(name)[:80]!r}",
                 fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{more}",
             )
-        if is_within(name, self.guard.searched_by_meaning):
+        if is_within(name, self.guard.semantic_text_fields):
             raise make_refusal(f"{path} ({name[:80]} is searched by meaning)")
         return name
 
@@ -111,7 +111,7 @@ class LimitedScope:
             for one, kinds in sorted(self.fields.types.items())
             if _matches_pattern(one, name)
             and (not types or kinds & set(types))
-            and not is_within(one, self.guard.searched_by_meaning)
+            and not is_within(one, self.guard.semantic_text_fields)
         ]
         return found or [self.check_field(name, path)]
 
@@ -146,7 +146,7 @@ def _matches_pattern(name: str, pattern: str) -> bool:
     return True
 
 
-Part = Callable[[LimitedScope, object, str], Any]
+Part = Callable[[RewriteContext, object, str], Any]
 """Checks a value at a path of the body and returns what is sent instead."""
 
 
@@ -158,7 +158,7 @@ def make_refusal(path: str) -> Forbidden:
     )
 
 
-def check_scalar(scope: LimitedScope, value: object, path: str) -> Any:
+def check_scalar(scope: RewriteContext, value: object, path: str) -> Any:
     """Return a text, a number or a boolean."""
     is_number = math.isfinite(value) if isinstance(value, float) else isinstance(value, int) and abs(value) < 2**63
     if not is_number and not isinstance(value, str):
@@ -166,7 +166,7 @@ def check_scalar(scope: LimitedScope, value: object, path: str) -> Any:
     return value
 
 
-def check_plain(scope: LimitedScope, value: object, path: str) -> Any:
+def check_plain(scope: RewriteContext, value: object, path: str) -> Any:
     """Return any JSON value in which no name has a meaning to be checked."""
     if isinstance(value, Mapping):
         return {name: scope.enter(check_plain, one, f"{path}.{name[:80]}") for name, one in value.items()}
@@ -175,25 +175,25 @@ def check_plain(scope: LimitedScope, value: object, path: str) -> Any:
     return None if value is None else check_scalar(scope, value, path)
 
 
-def check_flag(scope: LimitedScope, value: object, path: str) -> bool:
+def check_flag(scope: RewriteContext, value: object, path: str) -> bool:
     """Return true or false; Elasticsearch also reads texts, which could hide what is chosen."""
     if not isinstance(value, bool):
         raise BadParameter(f"{path[:200]} must be true or false")
     return value
 
 
-def check_count(scope: LimitedScope, value: object, path: str) -> int:
+def check_count(scope: RewriteContext, value: object, path: str) -> int:
     """Return a number of documents that a bucket must have: with 0, buckets would show values of all documents."""
     if value == 0:
         raise make_refusal(f"{path} 0")
     return require_integer(value, path, 1, MAX_INTEGER)
 
 
-def check_field(scope: LimitedScope, value: object, path: str) -> str:
+def check_field(scope: RewriteContext, value: object, path: str) -> str:
     return scope.check_field(value, path)
 
 
-def check_searched_fields(scope: LimitedScope, value: object, path: str) -> list[str]:
+def check_searched_fields(scope: RewriteContext, value: object, path: str) -> list[str]:
     """Return the fields to search in, patterns expanded, each with its boost (``title^2``)."""
     names: list[str] = []
     for one in wrap_in_list(value):
@@ -207,7 +207,7 @@ def check_searched_fields(scope: LimitedScope, value: object, path: str) -> list
 def choose_from(*values: object) -> Part:
     """Make a part that accepts only these values."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         if not any(value is one or (isinstance(one, str) and value == one) for one in values):
             raise make_refusal(f"{path} {str(value)[:80]}")
         return value
@@ -218,7 +218,7 @@ def choose_from(*values: object) -> Part:
 def list_of(part: Part) -> Part:
     """Make a part for a list of values, or a single one."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         if not isinstance(value, list):
             return [part(scope, value, path)]
         return [part(scope, one, f"{path}[{number}]") for number, one in enumerate(value)]
@@ -229,7 +229,7 @@ def list_of(part: Part) -> Part:
 def named(part: Part) -> Part:
     """Make a part for an object whose names are the caller's own."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         return {name: part(scope, one, f"{path}.{name[:80]}") for name, one in require_object(value, path).items()}
 
     return check
@@ -238,7 +238,7 @@ def named(part: Part) -> Part:
 def object_of(members: Mapping[str, Part]) -> Part:
     """Make a part for an object with these members, all of them optional."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         return {
             name: get_part(members, name, path)(scope, one, f"{path}.{name[:80]}" if path else name)
             for name, one in require_object(value, path or "the body").items()
@@ -250,7 +250,7 @@ def object_of(members: Mapping[str, Part]) -> Part:
 def with_options(part: Part, **options: object) -> Part:
     """Make a part for an object that is sent with these options, whatever it says itself."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         return part(scope, value, path) | options
 
     return check
@@ -263,7 +263,7 @@ def by_field(part: Part, siblings: Mapping[str, Part] | None = None, *, shorthan
     """
     others = siblings or {}
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         entries = require_object(value, path)
         fields = {name: one for name, one in entries.items() if name not in others}
         name, content = require_single_entry(fields, path)
@@ -281,7 +281,7 @@ def by_field(part: Part, siblings: Mapping[str, Part] | None = None, *, shorthan
 def one_of_kind(table: Mapping[str, Part]) -> Part:
     """Make a part for an object whose only name is one of a table."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         kind, content = require_single_entry(value, path)
         return {kind: scope.enter(get_part(table, kind, path), content, f"{path}.{kind}")}
 

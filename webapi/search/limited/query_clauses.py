@@ -15,8 +15,8 @@ from webapi.search.body import require_object, require_text, wrap_in_list
 from webapi.search.limited.grammar import (
     HIGHLIGHTED_TYPES,
     MAX_INTEGER,
-    LimitedScope,
     Part,
+    RewriteContext,
     by_field,
     check_field,
     check_flag,
@@ -40,7 +40,7 @@ _BEFORE_A_NAME = re.compile(rf'([{_LUCENE_SPACES}!():^\[\]"{{}}~*?/])')
 """Characters that are not part of a name in Lucene's query language."""
 
 
-def check_query(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def check_query(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return a query, with the filter in its vector searches and without limits of similar words."""
     ((kind, checked),) = one_of_kind(_QUERIES)(scope, value, path).items()
     if kind in ("match", "match_bool_prefix", "match_phrase_prefix", "multi_match"):
@@ -69,7 +69,7 @@ def _remove_expansion_limits(kind: str, content: Mapping[str, Any]) -> dict[str,
 def _search_all_fields(part: Part) -> Part:
     """Make a part for a query that names its ``fields`` or searches all of them, hidden ones included if left alone."""
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         options = dict(require_object(value, path))
         default = options.pop("default_field", _ALL_FIELDS)
         fields = options.setdefault("fields", default)
@@ -79,7 +79,7 @@ def _search_all_fields(part: Part) -> Part:
     return check
 
 
-def _check_simple_query_string(scope: LimitedScope, value: object, path: str) -> str:
+def _check_simple_query_string(scope: RewriteContext, value: object, path: str) -> str:
     """Return a text without ``~``: only a few of the words that are similar to a fuzzy one would be searched for."""
     text = require_text(value, path)
     if "~" in text:
@@ -87,7 +87,7 @@ def _check_simple_query_string(scope: LimitedScope, value: object, path: str) ->
     return text
 
 
-def _check_query_string(scope: LimitedScope, value: object, path: str) -> str:
+def _check_query_string(scope: RewriteContext, value: object, path: str) -> str:
     """Return a text in Lucene's query language if every name before a colon is a field that the caller may name.
 
     Colons count also where the language would not take them for the end of a name, as in a phrase. A name may not
@@ -109,18 +109,18 @@ def _check_query_string(scope: LimitedScope, value: object, path: str) -> str:
     return text
 
 
-def check_queries(scope: LimitedScope, value: object, path: str) -> list[Any]:
+def check_queries(scope: RewriteContext, value: object, path: str) -> list[Any]:
     """Return a list of queries."""
     return [check_query(scope, one, f"{path}[{number}]") for number, one in enumerate(wrap_in_list(value))]
 
 
-def check_knn(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def check_knn(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return a vector search in the documents that the caller may read."""
     checked: dict[str, Any] = _KNN_OPTIONS(scope, value, path)
     return checked | {"filter": scope.limit_filters(checked.get("filter", []))}
 
 
-def _check_interval_rule(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def _check_interval_rule(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return a rule of ``intervals``; those that stand for many words fail if the whole index has too many of them."""
     checked: dict[str, Any] = one_of_kind(_INTERVAL_RULES)(scope, value, path)
     return checked
@@ -147,7 +147,7 @@ _INTERVAL_RULES: dict[str, Part] = {
 # What a hit shows.
 
 
-def check_source_filter(scope: LimitedScope, value: object, path: str) -> Any:
+def check_source_filter(scope: RewriteContext, value: object, path: str) -> Any:
     """Return which parts of the record are shown, without the hidden ones."""
     if value is False or not scope.guard.hidden:
         return check_plain(scope, value, path)
@@ -162,7 +162,7 @@ def check_source_filter(scope: LimitedScope, value: object, path: str) -> Any:
     return options | {"excludes": excludes}
 
 
-def _check_shown_fields(scope: LimitedScope, value: object, path: str) -> list[Any]:
+def _check_shown_fields(scope: RewriteContext, value: object, path: str) -> list[Any]:
     """Return the fields whose values are shown, with patterns expanded."""
     shown: list[Any] = []
     for number, one in enumerate(wrap_in_list(value)):
@@ -174,17 +174,17 @@ def _check_shown_fields(scope: LimitedScope, value: object, path: str) -> list[A
     return shown
 
 
-def _check_stored_fields(scope: LimitedScope, value: object, path: str) -> list[str]:
+def _check_stored_fields(scope: RewriteContext, value: object, path: str) -> list[str]:
     """Return the stored fields that are shown; ``_none_`` would leave out the id, by which a hit is checked."""
     return [scope.check_field(name, path) for name in wrap_in_list(value)]
 
 
-def check_sort(scope: LimitedScope, value: object, path: str) -> list[Any]:
+def check_sort(scope: RewriteContext, value: object, path: str) -> list[Any]:
     """Return the keys of a sort; the number of a document in the index (``_doc``) would count others."""
     return [_check_sort_key(scope, one, f"{path}[{number}]") for number, one in enumerate(wrap_in_list(value))]
 
 
-def _check_sort_key(scope: LimitedScope, value: object, path: str) -> Any:
+def _check_sort_key(scope: RewriteContext, value: object, path: str) -> Any:
     if value == "_score":
         return value
     key = {value: {}} if isinstance(value, str) else require_object(value, path)
@@ -195,7 +195,7 @@ def _check_sort_key(scope: LimitedScope, value: object, path: str) -> Any:
     return _SORT_BY_FIELD(scope, key, path)
 
 
-def _check_nested_sort(scope: LimitedScope, value: object, path: str) -> Any:
+def _check_nested_sort(scope: RewriteContext, value: object, path: str) -> Any:
     return scope.enter(_NESTED_SORT, value, path)
 
 
@@ -208,7 +208,7 @@ _SORT_BY_FIELD = by_field(
 )
 
 
-def _check_score_sort(scope: LimitedScope, value: object, path: str) -> Any:
+def _check_score_sort(scope: RewriteContext, value: object, path: str) -> Any:
     return object_of(scalars("order"))(scope, value if isinstance(value, Mapping) else {"order": value}, path)
 
 
@@ -221,7 +221,7 @@ _METADATA_SORTS: dict[str, Part] = {
 }
 
 
-def check_highlight(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def check_highlight(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return what is highlighted, with patterns of fields expanded.
 
     Without ``require_field_match``, words of any field are marked, and so would be the groups in the filter: then a
@@ -276,7 +276,7 @@ def check_hits(members: Mapping[str, Part]) -> Part:
     """Make a part for a search for hits, with ``HIT_OPTIONS`` and other members; hidden fields are not shown."""
     part = object_of({**HIT_OPTIONS, **members})
 
-    def check(scope: LimitedScope, value: object, path: str) -> Any:
+    def check(scope: RewriteContext, value: object, path: str) -> Any:
         checked = part(scope, value, path)
         if {"_source", "stored_fields"} & checked.keys():  # stored fields are shown instead of the record
             return checked
@@ -299,7 +299,7 @@ _check_rewrite = choose_from("constant_score", "constant_score_blended")
 _DECAY = by_field(object_of(plains("origin scale offset decay")), scalars("multi_value_mode"))
 
 
-def _check_random_score(scope: LimitedScope, value: object, path: str) -> Any:
+def _check_random_score(scope: RewriteContext, value: object, path: str) -> Any:
     """Return a random score by the values of a field: by default it depends on the numbers of all documents."""
     checked: dict[str, Any] = object_of({"field": check_field, **scalars("seed")})(scope, value, path)
     if checked and "field" not in checked:

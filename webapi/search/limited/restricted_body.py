@@ -15,8 +15,8 @@ from indexer.errors import BadParameter
 from webapi.search.body import require_object, wrap_in_list
 from webapi.search.limited.aggregation_kinds import check_aggregations
 from webapi.search.limited.grammar import (
-    LimitedScope,
     Part,
+    RewriteContext,
     check_field,
     check_plain,
     choose_from,
@@ -52,7 +52,7 @@ def restrict_body(
         raise make_refusal("collapse.inner_hits of a vector search or retriever")
     if "query" in parts and _marks_words_of_any_field(highlight := parts.get("highlight")):
         parts["highlight"] = {"highlight_query": parts["query"], **highlight}
-    scope = LimitedScope(fields.without_hidden(access.guard), access.guard, access_filter)
+    scope = RewriteContext(fields.without_hidden(access.guard), access.guard, access_filter)
     checked: dict[str, Any] = _BODY(scope, parts, "")
     if "query" in checked or not (checked.get("knn") or "retriever" in checked):  # an empty list is no search
         checked["query"] = scope.limit_query(checked.get("query", {"match_all": {}}))
@@ -68,7 +68,7 @@ def _marks_words_of_any_field(highlight: Any) -> TypeGuard[Mapping[str, Any]]:
     return any(isinstance(one, Mapping) and one.get("require_field_match") is False for one in (highlight, *entries))
 
 
-def _check_standard_retriever(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def _check_standard_retriever(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     members = {
         "query": check_query,
         "filter": check_queries,
@@ -81,7 +81,7 @@ def _check_standard_retriever(scope: LimitedScope, value: object, path: str) -> 
     return checked | {"query": scope.limit_query(checked.get("query", {"match_all": {}}))}
 
 
-def _check_retriever(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def _check_retriever(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return a retriever with the filter in each part of it that finds documents."""
     limited_before = scope.limited_count
     checked: dict[str, Any] = one_of_kind(_RETRIEVERS)(scope, value, path)
@@ -90,7 +90,7 @@ def _check_retriever(scope: LimitedScope, value: object, path: str) -> dict[str,
     return checked
 
 
-def _check_weighted_retriever(scope: LimitedScope, value: object, path: str) -> dict[str, Any]:
+def _check_weighted_retriever(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
     """Return a retriever that may have a weight beside it."""
     if isinstance(value, Mapping) and "retriever" in value:
         members = {"retriever": _check_retriever, **scalars("weight normalizer")}

@@ -45,7 +45,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def check_passed_body(
+def check_passthrough_body(
     body: Mapping[str, Any], list_source_names: Callable[[], Collection[str]], *, allow_scripts: bool
 ) -> None:
     """Raise Forbidden if a body contains a script or refers to another index, BadParameter if it is too deep.

@@ -11,7 +11,7 @@ from webapi.search.body import MAX_HITS, reject_unknown_names, require_object, r
 from webapi.search.response import build_document_source
 
 
-def parse_lookup_ids(body: object, index: str) -> list[str]:
+def parse_mget_ids(body: object, index: str) -> list[str]:
     """Return the ids that a body asks for, as ``ids`` or ``docs``; raise BadParameter if it asks for another index."""
     parts = require_object(body, "the body")
     reject_unknown_names(parts, frozenset({"ids", "docs"}), "the body")
