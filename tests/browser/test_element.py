@@ -244,18 +244,20 @@ def make_reason(display: str, score: float, kind: str = "shared") -> dict[str, A
 
 def test_a_word_is_shown_as_part_of_its_phrase_or_alone_but_never_twice(page: Page, site: Site) -> None:
     words = [make_word("times", "time"), make_word("zone", "Zones"), make_word("sun", "sun"), make_word("day", "day")]
+    words.append(make_word("clustering", "Clustering"))
     common = [
         make_reason("calendar", 0.9, "implied"),
         make_reason("sun", 0.2),
+        make_reason("cluster", 0.2),
         make_reason("Day", 0.8),
         make_reason("time zone", 0.3),
     ]
     show_reasons(page, {"matched": words, "lacks": ["moon"], "common": common, "distinct": []})
     assert page.wait_for_texts("why-this-result >> [part=phrase]") == ["Day", "time zone", "calendar"]
-    shown = ["=Day, in both", "=time zone, in both", "sun found", "moon not found"]
+    shown = ["=Day, in both", "=time zone, in both", "sun found", "clustering found", "moon not found"]
     assert page.get_texts("why-this-result >> [part=words] li") == shown
     assert page.get_texts("why-this-result >> .label") == ["Matches", "Related"]
-    show_reasons(page, {"matched": words[:2], "lacks": ["moon"], "common": common[3:], "distinct": []})
+    show_reasons(page, {"matched": words[:2], "lacks": ["moon"], "common": common[4:], "distinct": []})
     assert page.wait_for_texts("why-this-result >> .label") == ["Matches"]
     assert site.count_requests("POST", "/v1/explanations") == 0
 

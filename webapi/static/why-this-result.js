@@ -169,10 +169,10 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
   const named = (answer) => answer && { ...answer, distinct_a: answer.distinct_a ?? answer.distinct, distinct_b: answer.distinct_b ?? answer.distinct_of_other };
 
   const split = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
-  /** Whether two words are the same but for an ending of up to two letters. */
+  /** Whether two words are the same but for an ending of up to two letters, or "ing". */
   const same = (one, other) => {
     const [short, long] = one.length < other.length ? [one, other] : [other, one];
-    return one === other || (short.length > 2 && long.length - short.length < 3 && long.startsWith(short));
+    return one === other || (short.length > 2 && long.startsWith(short) && (long.length - short.length < 3 || long === `${short}ing`));
   };
   const write = ({ word, as }) => (as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`);
   const covers = (words, { word, as }) => [word, as].flatMap(split).some((form) => words.some((one) => same(one, form)));
