@@ -135,6 +135,16 @@ def make_guard_without_mapping(acl_path: str) -> FieldGuard:
     )
 
 
+def find_unknown_paths(mappings: Mapping[str, MappingBody], paths: Collection[str]) -> list[str]:
+    """Return the paths under which no record of a source can have a value, by the mappings of its indices."""
+
+    def is_known(mapping: MappingBody, path: str) -> bool:
+        is_mapped = any(field.path == path for field in _iterate_fields(mapping.get("properties", {})))
+        return is_mapped or _may_be_unmapped(mapping, path)
+
+    return [path for path in paths if not any(is_known(mapping, path) for mapping in mappings.values())]
+
+
 def is_within(path: str, outer_paths: Collection[str]) -> bool:
     """Return whether a path is one of the others or below one of them."""
     return any(path == outer or path.startswith(f"{outer}.") for outer in outer_paths)

@@ -14,13 +14,15 @@ from indexer.engines.attached_source import make_revision
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch.attached_source import fetch_checkpoints, fetch_cluster_id, fetch_index_uuids
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
-from indexer.errors import BadInput, BadParameter
+from indexer.engines.field_guard import find_unknown_paths
+from indexer.errors import BadInput, BadParameter, BadSetting
 from indexer.readers.registry import make_documents
 from indexer.readers.rejects import Rejects
 from indexer.records import FieldMap, SourceRow
 
 PAGE_SIZE = 500
 """Documents fetched with one request."""
+_MAX_FIELDS_LISTED = 20
 KEEP_ALIVE = "5m"
 """How long Elasticsearch keeps the point in time between two requests."""
 
@@ -36,12 +38,14 @@ def read_elasticsearch_index(
 ) -> Iterator[Document]:
     """Yield the documents of ``http://host:9200/index`` as they are now, whatever is written to it meanwhile.
 
-    Raise BadParameter if the source is no such address, EngineUnavailable if the server does not response.
+    Raise BadParameter if the source is no such address or lacks a field that ``fields`` names, EngineUnavailable if the
+    server does not respond.
     """
     url, index = split_index_url(source)
     connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
     connection.get_version()
     fields = fields or FieldMap()
+    _check_mapped_fields(connection, index, fields)
     return make_documents(_read_rows(connection, index, "id" in fields.sources), rejects, fields, max_bytes)
 
 
@@ -89,6 +93,25 @@ def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: b
             record["id"] = hit["_id"]
             revision = make_revision(uuids.get(hit["_index"]), hit)
         yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"], revision)
+
+
+def _check_mapped_fields(connection: ElasticsearchConnection, index: str, fields: FieldMap) -> None:
+    """Raise BadParameter for a named field that the index lacks: documents without their groups would be public."""
+    try:
+        with connection.translate_errors():
+            response = connection.client.indices.get_mapping(index=index).body
+    except NotFoundError:
+        raise _make_unknown_index_error(connection, index) from None
+    except BadSetting:
+        return  # reading documents may be allowed without reading the mapping
+    mappings = {name: entry["mappings"] for name, entry in response.items()}
+    unknown = find_unknown_paths(mappings, [path for path in fields.sources.values() if path])
+    if unknown:
+        names = sorted({name for mapping in mappings.values() for name in mapping.get("properties", {})})
+        raise BadParameter(
+            f"--map names the field {unknown[0]!r}, which the index {index!r} does not have",
+            fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{', ...' if len(names) > _MAX_FIELDS_LISTED else ''}",
+        )
 
 
 def _make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:

@@ -32,8 +32,12 @@ log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "2"
-ELASTICSEARCH_PATH = re.compile(r"/v1/?|/v1(?:/[^/]+)?/_.*")
-"""Paths of the routes in the form of Elasticsearch: ``/v1/``, ``/v1/_msearch``, ``/v1/INDEX/_search``."""
+ELASTICSEARCH_PATH = re.compile(
+    r"/v1/?|/v1/_[^/]*|/v1/(?!(?:comparisons|explanations|indexes|jobs)/)[^/]+/_.*", re.DOTALL
+)
+"""Paths of the routes in the form of Elasticsearch: ``/v1/``, ``/v1/_msearch``, ``/v1/INDEX/_search``.
+
+The id of a job may begin with ``_`` as well."""
 CODE_BY_STATUS = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "unsupported-media-type"}
 _HTTP_FIXES = {
     UnknownIndex.code: "GET /v1/indexes lists the indexes you can access",
@@ -174,7 +178,10 @@ def _handle_http_exception(error: HTTPException) -> Response:
     if status == 413:
         return make_error_response(TooLarge("the request body is too large", fix="send less, or raise max_body_bytes"))
     code = CODE_BY_STATUS.get(status, "bad-request" if status < 500 else "internal")
-    response = make_problem(status, code, error.description or "")
+    detail = error.description or ""
+    if status == 404 and ELASTICSEARCH_PATH.fullmatch(request.path):
+        detail = "there is no such call; use _search, _msearch, _count or _mget of an index"
+    response = make_problem(status, code, detail)
     for name, value in error.get_headers():
         if name in ("Allow", "Retry-After"):
             response.headers[name] = value

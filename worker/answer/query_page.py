@@ -22,6 +22,7 @@ from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
 from worker.explain.topic_evidence import QueryTopic
+from worker.methods.base import RankedList
 from worker.methods.query_ranking import QueryRanker
 from worker.phrasing.proper_names import ProperNames
 from worker.solver.subgraph import Floats
@@ -49,6 +50,9 @@ def explain_query_page(
         phrases = pair.candidates.phrases
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in phrases], dtype=bool)
         ranking = ranker.rank(rows, query_words, pair.a.encoded_text.words, others, with_unlisted=not spec.cap)
+        distinct_hit = _leave_out_phrases_of(
+            [other.a for other in pairs if other is not pair], ranking.distinct_hit, phrases
+        )
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names, is_brief=True)
         noise = evidence.noise[rows] if evidence else None
         common = tuple(
@@ -57,10 +61,22 @@ def explain_query_page(
         )
         distinct = tuple(
             Reason(one.phrase, one.display, round_score(one.score), "distinct")
-            for one in chooser.choose(ranking.distinct_hit, phrases, "distinct")
+            for one in chooser.choose(distinct_hit, phrases, "distinct")
         )
         reasons.append(HitReasons(common, distinct, match=match))
     return reasons
+
+
+def _leave_out_phrases_of(sides: Sequence[ResolvedSide], ranked: RankedList, phrases: Sequence[str]) -> RankedList:
+    """Return a ranking without the phrases that the text of another side contains in any segmentation."""
+    is_kept = [not any(side.text.contains(phrases[i]) for side in sides) for i in ranked.indices.tolist()]
+    if all(is_kept):
+        return ranked
+    keep = np.array(is_kept, dtype=bool)
+    informative, fillers = (
+        None if count is None else int(keep[:count].sum()) for count in (ranked.informative, ranked.fillers)
+    )
+    return RankedList(ranked.indices[keep], ranked.scores[keep], informative, fillers)
 
 
 def _make_common_reason(chosen: ChosenPhrase, is_shared: bool, noise_by_row: Floats | None) -> Reason:

@@ -424,7 +424,7 @@ def _quote_refusal(error: ApiError) -> BadParameter:
     """Return the error for a search that Elasticsearch refused, with the first line of its reason."""
     info = error.info.get("error") if isinstance(error.info, Mapping) else None
     causes = info.get("root_cause") if isinstance(info, Mapping) else None
-    reason = str(causes[0].get("reason") if causes else error.message).strip().partition("\n")[0]
+    reason = str(causes[0].get("reason") if causes else error.message).strip().partition("\n")[0].rstrip(".;")
     return BadParameter(f"Elasticsearch refused this search: {reason[:_MAX_QUOTED_CHARS]}", fix="change the body")
 
 
@@ -433,6 +433,6 @@ def _explain_refusal(error: BadParameter) -> BadParameter:
     if "too_many_buckets" in str(error):
         return BadParameter("an aggregation has too many buckets", fix="use a longer interval or a smaller size")
     return BadParameter(
-        "the source cannot run this search: a value or an interval does not fit the type of its field",
-        fix="check the values of term, terms and range and the intervals of histograms",
+        "Elasticsearch refuses this search: it does not know a part of it, or a value does not fit its field or option",
+        fix="check the body; with a key for all groups the error has Elasticsearch's own reason",
     )

@@ -153,7 +153,8 @@ Part = Callable[[RewriteContext, object, str], Any]
 def make_refusal(path: str) -> Forbidden:
     """Return the error for a part of a body that is not known to keep to the documents a caller may read."""
     return Forbidden(
-        f"{path[:200]} is not allowed with a key for some groups: it might tell of documents that it may not read",
+        f"{path[:200]} is unknown, or not allowed with a key for some groups because it might tell of documents that "
+        "the key may not read",
         fix="leave it out, or search the source yourself and ask POST /v1/explanations for the reasons",
     )
 
@@ -209,7 +210,7 @@ def choose_from(*values: object) -> Part:
 
     def check(scope: RewriteContext, value: object, path: str) -> Any:
         if not any(value is one or (isinstance(one, str) and value == one) for one in values):
-            raise make_refusal(f"{path} {str(value)[:80]}")
+            raise make_refusal(f"{path} {str(value).lower() if isinstance(value, bool) else str(value)[:80]}")
         return value
 
     return check

@@ -299,6 +299,14 @@ _check_rewrite = choose_from("constant_score", "constant_score_blended")
 _DECAY = by_field(object_of(plains("origin scale offset decay")), scalars("multi_value_mode"))
 
 
+def _check_terms(scope: RewriteContext, value: object, path: str) -> list[Any]:
+    """Return the values of a ``terms`` query, which are not looked up in another document."""
+    if isinstance(value, Mapping):
+        raise make_refusal(f"{path} (a lookup)")
+    checked: list[Any] = list_of(check_scalar)(scope, value, path)
+    return checked
+
+
 def _check_random_score(scope: RewriteContext, value: object, path: str) -> Any:
     """Return a random score by the values of a field: by default it depends on the numbers of all documents."""
     checked: dict[str, Any] = object_of({"field": check_field, **scalars("seed")})(scope, value, path)
@@ -359,7 +367,7 @@ _QUERIES: dict[str, Part] = {
     ),
     "intervals": by_field(object_of(_INTERVAL_RULES | _COMMON)),
     "term": by_field(object_of(_COMMON | scalars("value case_insensitive")), _COMMON, shorthand="value"),
-    "terms": by_field(list_of(check_scalar), _COMMON),
+    "terms": by_field(_check_terms, _COMMON),
     "terms_set": by_field(
         object_of(
             {"terms": list_of(check_scalar), "minimum_should_match_field": check_field}
