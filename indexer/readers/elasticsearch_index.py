@@ -108,9 +108,10 @@ def _check_mapped_fields(connection: ElasticsearchConnection, index: str, fields
     unknown = find_unknown_paths(mappings, [path for path in fields.sources.values() if path])
     if unknown:
         names = sorted({name for mapping in mappings.values() for name in mapping.get("properties", {})})
+        more = ", ..." if len(names) > _MAX_FIELDS_LISTED else ""
         raise BadParameter(
             f"--map names the field {unknown[0]!r}, which the index {index!r} does not have",
-            fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{', ...' if len(names) > _MAX_FIELDS_LISTED else ''}",
+            fix=f"use one of {', '.join(names[:_MAX_FIELDS_LISTED])}{more}",
         )
 
 

@@ -41,6 +41,23 @@ def test_every_document_is_read_once_under_its_own_id(source: str) -> None:
     assert [(r.source.rpartition("/")[2], r.reason) for r in rejects.examples] == [("s07", "no text")]
 
 
+@pytest.mark.parametrize("field_map", ["acl=grps", "title=titel", "facets.desk=meta.dsk"])
+def test_a_field_that_the_index_lacks_is_refused(source: str, field_map: str) -> None:
+    with pytest.raises(BadParameter, match=r"does not have; use one of body, headline, meta"):
+        reader.read_elasticsearch_index(source, Rejects(), FieldMap.parse(["text=body", field_map]))
+
+
+def test_a_field_that_is_not_mapped_is_read_where_the_index_allows_it(elasticsearch_url: str) -> None:
+    name = f"loose-{uuid.uuid4().hex[:8]}"
+    with Elasticsearch(elasticsearch_url) as client:
+        client.indices.create(index=name, mappings={"dynamic": False, "properties": {"body": {"type": "text"}}})
+        client.index(index=name, id="s1", document={"body": "words", "head": "Loose"}, refresh=True)
+        maps = FieldMap.parse(["text=body", "title=head", "date="])
+        (found,) = reader.read_elasticsearch_index(f"{elasticsearch_url}/{name}", Rejects(), maps)
+        client.indices.delete(index=name)
+    assert found.title == "Loose"
+
+
 def test_documents_written_during_the_read_are_not_seen(source: str, elasticsearch_url: str) -> None:
     documents = reader.read_elasticsearch_index(source, Rejects(), MAPS)
     first = next(documents)

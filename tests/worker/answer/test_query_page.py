@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -86,6 +87,13 @@ def test_what_sets_a_hit_apart_is_in_no_other_hit_and_repeats_no_common_word(
         for one in reasons.distinct:
             assert not any(f" {one.phrase} " in text for text in others), one
             assert common.isdisjoint(split_phrase_words(one.phrase))
+
+
+def test_a_phrase_that_another_hit_has_in_another_segmentation_does_not_set_a_hit_apart(
+    comparer: Comparer, query_and_hits: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.answer.query_page.Counter", lambda _: Counter())  # as if no segment were shared
+    test_what_sets_a_hit_apart_is_in_no_other_hit_and_repeats_no_common_word(comparer, query_and_hits)
 
 
 def test_an_index_without_a_reservoir_tells_what_both_contain(
