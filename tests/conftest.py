@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from indexer.logging_setup import JsonFormatter, TextFormatter
 from tests.support.engines import ENGINE_KINDS, open_empty_engine
 from tests.support.required_programs import PROGRAMS_USED, skip_without
 
@@ -63,6 +65,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for program in config.stash[PROGRAMS_USED]:
         terminalreporter.write_line(program)
+
+
+@pytest.fixture(autouse=True)
+def remove_log_handlers() -> Iterator[None]:
+    """Remove the log handlers that a test installed by running a service in this process: its stream is closed."""
+    yield
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        if isinstance(handler.formatter, JsonFormatter | TextFormatter):
+            root.removeHandler(handler)
+            root.setLevel(logging.WARNING)
+            logging.captureWarnings(False)
 
 
 @pytest.fixture(scope="session")

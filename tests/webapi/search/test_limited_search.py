@@ -27,7 +27,7 @@ REFUSED = {
     "query rules over pinned documents": (403, "retriever.rule"),
     "semantic query": (403, "query.semantic"),
     "sparse vector query": (400, "no field 'tokens'"),
-    "point in time": (403, "is not allowed with a key for some groups"),
+    "point in time": (403, "not allowed with a key for some groups"),
     "stored and doc value fields": (403, "_none_"),
     "suggestions": (403, "suggest"),
     "figures": (400, "no field 'groups'"),
@@ -144,7 +144,7 @@ def test_a_refused_body_is_refused_with_the_place(limited: LimitedSearch, name: 
 def test_a_body_that_the_server_lacks_is_not_refused_by_us(limited: LimitedSearch, name: str) -> None:
     body = next(dict(one.body) for one in SEARCH_BODIES if one.name == name)
     reply = limited.search(body)
-    assert reply.status_code == 400 and "the source cannot run this search" in reply.text
+    assert reply.status_code == 400 and "Elasticsearch refuses this search" in reply.text
 
 
 def nest(**query: Any) -> dict[str, Any]:
