@@ -189,7 +189,7 @@ class AttachedSource(ABC):
     def list_index_names(self) -> frozenset[str]:
         """Return the name of the source, if it is the name of an index now: then a search may refer to its documents.
 
-        None for an alias: whoever reads a document by its id reads past the filter of the alias.
+        Empty for an alias: whoever reads a document by its id reads past the filter of the alias.
         """
 
     @abstractmethod

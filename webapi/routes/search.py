@@ -19,7 +19,7 @@ from webapi.search.body import reject_unknown_names, require_object
 from webapi.search.index_search import search_index
 from webapi.search.mget import build_found_documents, build_own_documents, parse_mget_ids
 from webapi.search.passthrough_body import parse_source_body
-from webapi.search.source_search import search_source
+from webapi.search.source_search import SourcePlanner, search_source
 from webapi.search.url_parameters import COUNT_PARAMETERS, MGET_PARAMETERS, NO_EFFECT_PARAMETERS, check_parameters
 from worker.json_bytes import dumps
 
@@ -78,7 +78,7 @@ def _search(index: str, body: object, parameters: Mapping[str, str]) -> dict[str
     wait = read_preferred_wait_seconds(context.settings)
     source = context.catalog.find_attached_source(index)
     if source is not None:
-        return search_source(index, source, body, parameters, caller, context, wait)
+        return search_source(SourcePlanner(index, source, caller, context), body, parameters, wait)
     return search_index(index, body, parameters, caller, context, wait)
 
 

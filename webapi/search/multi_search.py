@@ -23,11 +23,11 @@ from webapi.search.passthrough_body import parse_source_body
 from webapi.search.source_search import (
     PlannedSourceSearch,
     SourceHit,
+    SourcePlanner,
     build_source_response,
     find_hits_of_pages,
     list_explained_hits,
     merge_reasons,
-    plan_source_search,
     send_source_searches,
 )
 from worker.access import Caller
@@ -82,7 +82,8 @@ class MultiSearch:
 
     def run(self, searches: Sequence[SearchLines]) -> list[dict[str, Any]]:
         """Return the response to each search, with its ``status``, or its error."""
-        started = [self._start_search(lines, is_first=not n) for n, lines in enumerate(searches)]
+        planners: dict[str, SourcePlanner] = {}
+        started = [self._start_search(lines, planners, is_first=not n) for n, lines in enumerate(searches)]
         sources = iter(self._search_sources([one for one in started if isinstance(one, PlannedSourceSearch)]))
         outcomes = [next(sources) if isinstance(one, PlannedSourceSearch) else one for one in started]
         pages = [one.page for one in outcomes if isinstance(one, _RunSearch) and one.page is not None]
@@ -94,8 +95,13 @@ class MultiSearch:
             for one in outcomes
         ]
 
-    def _start_search(self, lines: SearchLines, *, is_first: bool) -> _RunSearch | PlannedSourceSearch | PhraseComError:
-        """Plan a search of a source, or run any other; return what is wrong with it as an error."""
+    def _start_search(
+        self, lines: SearchLines, planners: dict[str, SourcePlanner], *, is_first: bool
+    ) -> _RunSearch | PlannedSourceSearch | PhraseComError:
+        """Plan a search of a source, or run any other; return what is wrong with it as an error.
+
+        ``planners``: those of the request by index, which is added to.
+        """
         context, caller = self.context, self.caller
         try:
             if not is_first:
@@ -104,7 +110,8 @@ class MultiSearch:
             body = _parse_line(lines.body, "body")
             source = context.catalog.find_attached_source(index)
             if source is not None:
-                return plan_source_search(index, source, body, parameters, caller, context)
+                planner = planners.setdefault(index, SourcePlanner(index, source, caller, context))
+                return planner.plan(body, parameters)
             return self._search_index(index, body, parameters)
         except PhraseComError as error:
             return error

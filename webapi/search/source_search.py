@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from indexer.analysis.analyzer import Analyzer
@@ -134,80 +135,87 @@ class SourceHit:
         return None if self.current is None else get_analyzer().analyse(self.current)
 
 
-def search_source(
-    index: str,
-    source: AttachedSource,
-    body: object,
-    parameters: Mapping[str, str],
-    caller: Caller,
-    context: WebContext,
-    wait: float,
-) -> dict[str, Any]:
+def search_source(planner: SourcePlanner, body: object, parameters: Mapping[str, str], wait: float) -> dict[str, Any]:
     """Search the source of an index; return the response.
 
     Raise BadParameter or Forbidden for what the body may not contain, or TooLarge.
     """
-    planned = plan_source_search(index, source, body, parameters, caller, context)
+    caller, context = planner.caller, planner.context
+    planned = planner.plan(body, parameters)
     response = planned.send()
     hits = find_page_hits(planned, response, caller, context)
     return build_source_response(planned, response, hits, explain_source_hits(planned, hits, caller, context, wait))
 
 
-def plan_source_search(
-    index: str,
-    source: AttachedSource,
-    body: object,
-    parameters: Mapping[str, str],
-    caller: Caller,
-    context: WebContext,
-) -> PlannedSourceSearch:
-    """Check a search body and the parameters of its URL for this caller; raise BadParameter, Forbidden or TooLarge."""
-    parts = dict(require_object(body, "the body"))
-    why = parse_why(parts.pop("why", True))
-    if caller.groups is None:
-        planned = _plan_passthrough_search(index, source, parts, parameters, why, context)
-    else:
-        planned = _plan_limited_search(index, source, parts, parameters, why, caller, context)
-    if why.is_wanted:
-        require_scope(caller, "compare")
-        check_page_size(_read_size(planned.body, planned.parameters), context.settings)
-    return planned
+@dataclass(frozen=True)
+class SourcePlanner:
+    """Plans the searches of one request in the source of an index."""
 
+    index: str
+    source: AttachedSource
+    caller: Caller
+    context: WebContext
 
-def _plan_passthrough_search(
-    index: str,
-    source: AttachedSource,
-    body: Mapping[str, Any],
-    parameters: Mapping[str, str],
-    why: WhyOptions,
-    context: WebContext,
-) -> PlannedSourceSearch:
-    """Plan the search of a caller who may read everything."""
-    check_parameters(parameters, PASSTHROUGH_PARAMETERS)
-    check_passthrough_body(body, source.list_index_names, allow_scripts=context.settings.allow_source_scripts)
-    if "pit" in body:
-        _check_point_in_time(source, body["pit"])
-    sent_parameters = {name: value for name, value in parameters.items() if name != "pretty"}
-    text = why.choose_text(" ".join(read_query_texts(body, why.fields, parameters)))
-    return PlannedSourceSearch(index, source, body, sent_parameters, why, text)
+    def plan(self, body: object, parameters: Mapping[str, str]) -> PlannedSourceSearch:
+        """Check a search body and the parameters of its URL; raise BadParameter, Forbidden or TooLarge."""
+        parts = dict(require_object(body, "the body"))
+        why = parse_why(parts.pop("why", True))
+        plan = self._plan_passthrough if self.caller.groups is None else self._plan_limited
+        planned = plan(parts, parameters, why)
+        if why.is_wanted:
+            require_scope(self.caller, "compare")
+            check_page_size(_read_size(planned.body, planned.parameters), self.context.settings)
+        return planned
 
+    def _plan_passthrough(
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], why: WhyOptions
+    ) -> PlannedSourceSearch:
+        """Plan the search of a caller who may read everything."""
+        check_parameters(parameters, PASSTHROUGH_PARAMETERS)
+        allow_scripts = self.context.settings.allow_source_scripts
+        check_passthrough_body(body, self.source.list_index_names, allow_scripts=allow_scripts)
+        if "pit" in body:
+            _check_point_in_time(self.source, body["pit"])
+        sent_parameters = {name: value for name, value in parameters.items() if name != "pretty"}
+        text = why.choose_text(" ".join(read_query_texts(body, why.fields, parameters)))
+        return PlannedSourceSearch(self.index, self.source, body, sent_parameters, why, text)
 
-def _plan_limited_search(
-    index: str,
-    source: AttachedSource,
-    body: Mapping[str, Any],
-    parameters: Mapping[str, str],
-    why: WhyOptions,
-    caller: Caller,
-    context: WebContext,
-) -> PlannedSourceSearch:
-    """Plan the search of a caller with limited groups."""
-    check_parameters(parameters, NO_EFFECT_PARAMETERS | LIMITED_PARAMETERS)
-    access = make_source_access(index, source, caller, context)
-    restricted = restrict_body(body, source.get_fields(), access, source.build_access_filter(access))
-    sent_parameters = {name: value for name, value in parameters.items() if name in LIMITED_PARAMETERS}
-    text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
-    return PlannedSourceSearch(index, source, restricted, sent_parameters, why, text, access)
+    def _plan_limited(
+        self, body: Mapping[str, Any], parameters: Mapping[str, str], why: WhyOptions
+    ) -> PlannedSourceSearch:
+        """Plan the search of a caller with limited groups."""
+        check_parameters(parameters, NO_EFFECT_PARAMETERS | LIMITED_PARAMETERS)
+        source, access = self.source, self._access
+        restricted = restrict_body(body, source.get_fields(), access, source.build_access_filter(access))
+        sent_parameters = {name: value for name, value in parameters.items() if name in LIMITED_PARAMETERS}
+        text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
+        return PlannedSourceSearch(self.index, source, restricted, sent_parameters, why, text, access)
+
+    @cached_property
+    def _access(self) -> SourceAccess:
+        """What a caller with limited groups may read, looked up once for all searches of the request.
+
+        Raise Forbidden if that cannot be checked, or TooLarge.
+        """
+        index, context = self.index, self.context
+        groups, guard = self.caller.groups, self.source.fetch_guard()
+        assert groups is not None
+        guard.require_checkable()
+        max_ids = context.settings.max_source_ids
+        catalog = context.catalog
+
+        def load() -> tuple[str, ...]:
+            ids = catalog.run_on_reader(index, lambda reader: reader.readable_ids(groups, max_ids + 1))
+            if len(ids) > max_ids:
+                raise TooLarge(
+                    f"this key may read more than {max_ids} documents of index {index!r}, "
+                    "which is too many to search its source",
+                    fix="use a key for all groups, or raise max_source_ids",
+                )
+            return tuple(ids)
+
+        epoch = catalog.open_reader(index).info.epoch
+        return SourceAccess(groups, context.gateway.get_readable_ids(index, epoch, groups, load), guard)
 
 
 def _check_point_in_time(source: AttachedSource, pit: object) -> None:
@@ -225,29 +233,6 @@ def _read_size(body: Mapping[str, Any], parameters: Mapping[str, str]) -> int:
         return int(parameters.get("size", body.get("size", _DEFAULT_SIZE)))
     except (TypeError, ValueError, OverflowError):
         return 0  # Elasticsearch refuses it
-
-
-def make_source_access(index: str, source: AttachedSource, caller: Caller, context: WebContext) -> SourceAccess:
-    """Return what a caller with limited groups may read of a source; raise Forbidden if that cannot be checked, or
-    TooLarge."""
-    groups, guard = caller.groups, source.fetch_guard()
-    assert groups is not None
-    guard.require_checkable()
-    max_ids = context.settings.max_source_ids
-    catalog = context.catalog
-
-    def load() -> tuple[str, ...]:
-        ids = catalog.run_on_reader(index, lambda reader: reader.readable_ids(groups, max_ids + 1))
-        if len(ids) > max_ids:
-            raise TooLarge(
-                f"this key may read more than {max_ids} documents of index {index!r}, "
-                "which is too many to search its source",
-                fix="use a key for all groups, or raise max_source_ids",
-            )
-        return tuple(ids)
-
-    epoch = catalog.open_reader(index).info.epoch
-    return SourceAccess(groups, context.gateway.get_readable_ids(index, epoch, groups, load), guard)
 
 
 def find_page_hits(

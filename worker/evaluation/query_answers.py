@@ -14,9 +14,7 @@ from indexer.text.tokenizer import split_words_and_separators
 from worker.comparer import Comparer
 from worker.explain.side import Side
 from worker.index_catalog import get_analyzer_cache
-
-_EVEN_SCORE = 0.5
-"""Chance from which a reader rather keeps a phrase than strikes it out."""
+from worker.methods.query_ranking import EVEN_CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class QueryRunner:
             entry = self._make_entry(one["display"], one["phrase"].replace(PAIR_SEPARATOR, " "))
             if one["kind"] != "shared" or entry.words.isdisjoint(matched_words):
                 others[entry.text] = entry
-            elif one["score"] >= _EVEN_SCORE or " " in one["display"]:
+            elif one["score"] >= EVEN_CHANCE or " " in one["display"]:
                 found[entry.text] = entry
         for word in words:
             (lemmas,) = self.lemmatize_all([word.text])

@@ -32,7 +32,7 @@ _STRENGTH_WEIGHT, _EVEN_STRENGTH = 0.6, 6.0
 of 256 hits that an editor judged, in three corpora; each two of them give 0.51 to 0.85 and 5.9 to 6.4."""
 
 
-_EVEN = 0.5
+EVEN_CHANCE = 0.5
 """Chance from which a reader rather keeps a phrase than strikes it out."""
 _JUST_ABOVE = 1e-6
 """The smallest difference of two scores that an answer shows."""
@@ -69,7 +69,7 @@ class QueryRanker:
         self._distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
         self._chance = _estimate_chance(problem, self._common & ~self._is_shared, odds, evidence)
         self._is_certain = self._is_shared | (asked.partial_match >= 1)
-        self._is_likely = self._is_shared | (self._chance >= _EVEN)
+        self._is_likely = self._is_shared | (self._chance >= EVEN_CHANCE)
         self._in_hit, self._in_query, self._is_noise = hit.is_salient, asked.is_salient, noise > MAX_NOISE
         self._query_salience = asked.salience
 
@@ -131,7 +131,7 @@ def _rank_by_chance(phrases: Sequence[str], common: Flags, is_shared: Flags, cha
     """Rank the common phrases; those that a reader rather strikes out than keeps only fill up a short list."""
     chance = _raise_longer_phrases(phrases, is_shared & common, chance)
     ranking = rank_phrases(phrases, common, chance)
-    return replace(ranking, informative=int(np.count_nonzero(ranking.scores >= _EVEN)), fillers=len(ranking))
+    return replace(ranking, informative=int(np.count_nonzero(ranking.scores >= EVEN_CHANCE)), fillers=len(ranking))
 
 
 def _raise_longer_phrases(phrases: Sequence[str], is_shared: Flags, chance: Floats) -> Floats:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,14 @@ from typing import Any
 import pytest
 from elasticsearch import Elasticsearch
 
-from deploy.npm import DownloadError, install_packages
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
 from tests.support.fake_comparer import count_computations, release_computations, tag_query
+from tests.support.javascript import run_javascript
 from tests.support.multi_searches import NDJSON, make_lines, search_together
 from tests.support.polling import wait_until
-from tests.support.required_programs import skip_without
 from tests.support.web_servers import WAIT_HEADER, RunningServer
 from webapi.client import Client, Reply
 
-JAVASCRIPT = Path(__file__).parents[1] / "javascript"
 PATH = "/v1/papers/_msearch"
 
 
@@ -55,23 +51,9 @@ def test_the_official_client_understands_the_answer(real_server: RunningServer) 
 
 
 def test_the_official_javascript_client_understands_the_answer(real_server: RunningServer) -> None:
-    node = shutil.which("node")
-    if node is None:
-        skip_without("Node.js", "the JavaScript client needs it")
-    try:
-        modules = install_packages(JAVASCRIPT)
-    except DownloadError as error:
-        skip_without("@elastic/elasticsearch", str(error))
     searches = [{}, make_query("web graphs"), {"index": "nope"}, make_query("web graphs")]
-    completed = subprocess.run(
-        [node, str(JAVASCRIPT / "msearch.mjs"), str(modules), real_server.url + "/v1"],
-        input=json.dumps({"index": "papers", "searches": searches}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    first, second = json.loads(completed.stdout)["responses"]
+    answer = run_javascript("msearch.mjs", real_server.url, {"index": "papers", "searches": searches})
+    first, second = answer["responses"]
     assert [word["word"] for word in first["hits"]["hits"][0]["why"]["matched"]] == ["web", "graphs"]
     assert second["status"] == 404 and second["error"]["type"] == "unknown-index"
 

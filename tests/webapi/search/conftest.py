@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.attached_articles import Articles, attach_articles
 from tests.support.attached_sources import AttachedSource, attach_source
 
 
@@ -18,3 +19,9 @@ def source(elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     attach_source(source)
     yield source
     source.close()
+
+
+@pytest.fixture(scope="module")
+def articles(elasticsearch_url: str) -> Iterator[Articles]:
+    with attach_articles(elasticsearch_url) as articles:
+        yield articles

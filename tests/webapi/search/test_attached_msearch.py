@@ -24,12 +24,6 @@ RUNNABLE = [one for one in SEARCH_BODIES if not one.needs]
 
 
 @pytest.fixture(scope="module")
-def articles(elasticsearch_url: str) -> Iterator[Articles]:
-    with attach_articles(elasticsearch_url) as articles:
-        yield articles
-
-
-@pytest.fixture(scope="module")
 def engine(articles: Articles) -> Iterator[Engine]:
     """The engine with the attached index ``articles``, and ``papers``, which is attached to nothing."""
     with articles.open_engine() as engine:

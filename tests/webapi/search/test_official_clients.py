@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from elasticsearch import AuthorizationException, BadRequestError, Elasticsearch, NotFoundError
 
-from deploy.npm import DownloadError, install_packages
-from tests.support.attached_articles import Articles, attach_articles
-from tests.support.required_programs import skip_without
+from tests.support.attached_articles import Articles
+from tests.support.javascript import run_javascript
 from tests.support.search_bodies import SEARCH_BODIES
 from tests.support.web_servers import WAIT_HEADER, RunningServer, launch_server
 from worker.jobs.config import WorkConfig
 
-JAVASCRIPT = Path(__file__).parents[1] / "javascript"
 BODY: dict[str, Any] = {
     "query": {
         "function_score": {"query": {"match": {"text": "mountain"}}, "random_score": {"seed": 1, "field": "_seq_no"}}
@@ -28,12 +22,6 @@ BODY: dict[str, Any] = {
     "highlight": {"fields": {"text": {}}},
 }
 SCRIPT = {"script_score": {"query": {"match_all": {}}, "script": {"source": "1"}}}
-
-
-@pytest.fixture(scope="module")
-def articles(elasticsearch_url: str) -> Iterator[Articles]:
-    with attach_articles(elasticsearch_url) as articles:
-        yield articles
 
 
 @pytest.fixture(scope="module")
@@ -91,24 +79,8 @@ def test_the_javascript_client(articles: Articles, server: RunningServer) -> Non
         ("search", {"index": "articles", "query": SCRIPT}),
         ("search", {"index": "articles", "why": {"query": "hiking boots"}, "typed_keys": True, "_source": False}),
     ]
-    *replies, refused, explained = run_javascript(server, calls)
+    *replies, refused, explained = run_javascript("search.mjs", server.url, calls)
     check_answers(articles, replies)
     assert (refused["error"]["status"], refused["error"]["type"]) == (403, "forbidden")
     why = explained["hits"]["hits"][0]["why"]
     assert {*(entry["word"] for entry in why["matched"]), *why["lacks"]} == {"hiking", "boots"}
-
-
-def run_javascript(server: RunningServer, calls: list[tuple[str, dict[str, Any]]]) -> list[Any]:
-    """Return what the methods of the JavaScript client return, or ``{"error"}``."""
-    node = shutil.which("node")
-    if node is None:
-        skip_without("Node", "node is not installed")
-    try:
-        modules = install_packages(JAVASCRIPT)
-    except DownloadError as error:
-        skip_without("the JavaScript client", str(error))
-    command = [node, str(JAVASCRIPT / "search.mjs"), str(modules), server.url + "/v1"]
-    done = subprocess.run(command, input=json.dumps(calls), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    replies: list[Any] = json.loads(done.stdout)
-    return replies

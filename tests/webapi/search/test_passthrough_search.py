@@ -24,12 +24,6 @@ UNKNOWN_NAMES = frozenset(
 
 
 @pytest.fixture(scope="module")
-def articles(elasticsearch_url: str) -> Iterator[Articles]:
-    with attach_articles(elasticsearch_url) as articles:
-        yield articles
-
-
-@pytest.fixture(scope="module")
 def app(articles: Articles) -> Iterator[AppClient]:
     with articles.open_engine() as engine:
         app = make_app_client(engine)

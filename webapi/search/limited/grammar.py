@@ -16,9 +16,15 @@ from typing import Any
 from indexer.engines.attached_source import SourceFields
 from indexer.engines.field_guard import FieldGuard, is_within
 from indexer.errors import BadParameter, Forbidden
-from webapi.search.body import require_integer, require_object, require_single_entry, require_text, wrap_in_list
+from webapi.search.body import (
+    MAX_INTEGER,
+    require_integer,
+    require_object,
+    require_single_entry,
+    require_text,
+    wrap_in_list,
+)
 
-MAX_INTEGER = 2**31 - 1
 _MAX_DEPTH = 30
 """Elasticsearch's own limit of queries inside queries."""
 _MAX_LIMITED_SEARCHES = 10

@@ -11,10 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from webapi.search.body import require_object, require_text, wrap_in_list
+from webapi.search.body import MAX_INTEGER, require_object, require_text, wrap_in_list
 from webapi.search.limited.grammar import (
     HIGHLIGHTED_TYPES,
-    MAX_INTEGER,
     Part,
     RewriteContext,
     by_field,
