@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,11 +28,14 @@ class Document:
     extra: Mapping[str, Any] = field(default_factory=dict)
     revision: str | None = None
     """Which write of the document to an attached source this is (``attached_source.make_revision``), if it is known."""
+    vector: bytes | None = None
+    """Of ``indexer.vectors.encode_vector``; None for a document without one."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Document:
         """Return the document of ``to_dict``, also after a round trip through JSON; other keys are ignored."""
         facets = {name: tuple(names) for name, names in values["facets"].items()}
+        vector = values.get("vector")
         return cls(
             values["id"],
             values["title"],
@@ -42,10 +46,11 @@ class Document:
             tuple(values["acl"]),
             values["extra"],
             values.get("revision"),
+            None if vector is None else base64.b64decode(vector),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values; ``revision`` only if there is one."""
+        """Return the fields as JSON values; ``revision`` and ``vector`` (in base64) only if there is one."""
         fields: dict[str, Any] = {
             "id": self.id,
             "title": self.title,
@@ -56,12 +61,17 @@ class Document:
             "acl": list(self.acl),
             "extra": dict(self.extra),
         }
-        return fields if self.revision is None else fields | {"revision": self.revision}
+        if self.revision is not None:
+            fields["revision"] = self.revision
+        if self.vector is not None:
+            fields["vector"] = base64.b64encode(self.vector).decode("ascii")
+        return fields
 
     def compute_version(self) -> str:
-        """Return a hash of all that a comparison can see of the document: title, text, date and acl."""
+        """Return a hash of all that a comparison can see of the document: title, text, date, acl and vector."""
         content = "\x1f".join([self.title, self.text, self.date or "", "\x1e".join(sorted(self.acl))])
-        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        vector = b"" if self.vector is None else b"\x1f" + self.vector
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass") + vector).hexdigest()[:16]
 
 
 @dataclass(slots=True)  # never changed, but creating a frozen one takes five times as long, and a set has thousands

@@ -12,8 +12,9 @@ from indexer.dates import date_to_millis, normalize_date
 from indexer.documents import Document
 from indexer.errors import BadParameter
 from indexer.identifiers import find_id_fault
+from indexer.vectors import BadVector, encode_vector
 
-DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl")
+DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl", "vector")
 FACET_PREFIX = "facets."
 NO_TEXT = "no text"
 """Why a record without a text field is rejected."""
@@ -106,6 +107,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
         facets=facets,
         acl=tuple(_to_strings(values["acl"], "acl")),
         extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
+        vector=_to_vector(values["vector"]),
     )
     check_document(document, max_bytes)
     return document
@@ -136,7 +138,7 @@ def check_document(document: Document, max_bytes: int) -> None:
     if document.date is not None and date_to_millis(document.date) is None:
         raise BadRecord(f"there is no date {document.date[:40]!r}; write it as 2011-03-11 or 2011-03-11T09:00:00")
     _check_nesting(document.extra)
-    size = _measure_strings(document) + _measure_extra(document.extra)
+    size = _measure_strings(document) + _measure_extra(document.extra) + len(document.vector or b"")
     title_size = len(document.title.encode())
     if title_size > MAX_TITLE_BYTES:
         raise OversizedRecord(
@@ -213,6 +215,18 @@ def _to_date(value: Any) -> str | None:
         return normalize_date(value)
     except ValueError:
         raise BadRecord(f"cannot read the date {str(value)[:40]!r}") from None
+
+
+def _to_vector(value: Any) -> bytes | None:
+    """Return the bytes of a vector; a string is JSON (as in a CSV cell)."""
+    if value is None or value == "":
+        return None
+    try:
+        return encode_vector(orjson.loads(value) if isinstance(value, str) else value)
+    except orjson.JSONDecodeError:
+        raise BadRecord("the vector is not a list of numbers; --map vector= leaves it out") from None
+    except BadVector as error:
+        raise BadRecord(f"{error}; --map vector= leaves it out") from None
 
 
 def _to_strings(value: Any, name: str) -> list[str]:

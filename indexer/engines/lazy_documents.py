@@ -179,6 +179,10 @@ class _LazyContent(Document):
     def revision(self) -> str | None:
         return self._read_document().revision
 
+    @property
+    def vector(self) -> bytes | None:
+        return self._read_document().vector
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Document) and _has_equal_fields(self, other, Document)
 

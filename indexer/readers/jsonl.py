@@ -14,6 +14,7 @@ from indexer.documents import Document
 from indexer.errors import BadInput
 from indexer.readers.byte_streams import BROKEN_GZIP_ERRORS, STDIN, open_byte_stream, read_bounded_lines
 from indexer.records import BadRecord, FieldMap, SourceRow
+from indexer.vectors import decode_vector
 
 _BOM = b"\xef\xbb\xbf"
 _LONG_NUMBER = re.compile(rb"\d{20}")
@@ -67,5 +68,6 @@ def format_json_line(document: Document) -> bytes:
     """Return the document as a line that ``read_json_lines`` reads back as the same document."""
     fields: dict[str, Any] = {"id": document.id, "title": document.title, "text": document.text, "date": document.date}
     fields |= {"url": document.url, "facets": dict(document.facets), "acl": list(document.acl)}
+    fields["vector"] = None if document.vector is None else decode_vector(document.vector).tolist()
     non_empty = {name: value for name, value in fields.items() if value}
     return orjson.dumps({**document.extra, **non_empty}, option=orjson.OPT_APPEND_NEWLINE, default=str)

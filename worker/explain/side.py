@@ -1,7 +1,8 @@
 """One side of a comparison as the caller names it, and its notations.
 
 On the shell: an id, or ``id:…``, ``ids:…,…``, ``search:…``, ``query:…``, ``text:…``, ``file:…``.
-In JSON: ``{"id": …}``, ``{"ids": […]}``, ``{"search": …}``, ``{"query": …}``, ``{"text": …}``.
+In JSON: ``{"id": …}``, ``{"ids": […]}``, ``{"search": …}``, ``{"query": …}``, ``{"text": …}``; the last two may have a
+``vector`` of the index's vector space beside them.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from indexer.dates import date_bounds_to_millis
 from indexer.engines.search_types import Selection
 from indexer.errors import SIDE_PREFIXES, BadParameter, BadSide, TooLarge
 from indexer.identifiers import MAX_ID_BYTES, is_document_id, replace_surrogates
+from indexer.vectors import BadVector, decode_vector, encode_vector
 
 SideKind = Literal["document", "set", "query", "text"]
 
 _KIND_BY_FORM: dict[str, SideKind] = {"id": "document", "ids": "set", "search": "set", "query": "query", "text": "text"}
+_FORMS_WITH_VECTOR = ("query", "text")
 _DATE_PATTERN = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 _MAX_FILE_BYTES = 100 * 2**20
 """A larger file is not read at all; the limit for texts is ``SideLimits``."""
@@ -34,6 +37,8 @@ class Side:
     ids: tuple[str, ...] = ()
     words: str = ""
     """The search, the query or the text itself."""
+    vector: bytes | None = None
+    """Vector of a query or a text (``indexer.vectors.encode_vector``), in the space of the index's own vectors."""
 
     @property
     def kind(self) -> SideKind:
@@ -49,18 +54,25 @@ class Side:
         """Parse the object of an HTTP request; a bare string is an id. Raise BadSide if it is malformed."""
         if isinstance(value, str):
             return cls.from_id(value)
-        if not isinstance(value, Mapping) or len(value) != 1:
+        vector = value.get("vector") if isinstance(value, Mapping) else None
+        named = {name: item for name, item in value.items() if name != "vector"} if isinstance(value, Mapping) else {}
+        if len(named) != 1:
             raise BadSide("a side is an object with exactly one of id, ids, search, query, text")
-        form, content = next(iter(value.items()))
+        form, content = next(iter(named.items()))
         if form not in _KIND_BY_FORM:
             raise BadSide(f"unknown kind of side {form!r}", fix="use one of id, ids, search, query, text")
+        if vector is not None and form not in _FORMS_WITH_VECTOR:
+            raise BadSide(
+                f"a side with {form} takes no vector",
+                fix="give a vector with a query or a text; documents have their own",
+            )
         if form == "ids":
             if not isinstance(content, list) or not all(isinstance(i, str) for i in content):
                 raise BadSide("ids must be a list of strings")
             return cls._from_ids(content)
         if not isinstance(content, str):
             raise BadSide(f"{form} must be a string")
-        return cls.from_id(content) if form == "id" else cls._from_words(form, content)
+        return cls.from_id(content) if form == "id" else cls._from_words(form, content, vector)
 
     @classmethod
     def from_text(cls, written: str) -> Side:
@@ -79,7 +91,10 @@ class Side:
     def to_json(self) -> dict[str, object]:
         if self.form == "id":
             return {"id": self.ids[0]}
-        return {"ids": list(self.ids)} if self.form == "ids" else {self.form: self.words}
+        if self.form == "ids":
+            return {"ids": list(self.ids)}
+        vector = {} if self.vector is None else {"vector": decode_vector(self.vector).tolist()}
+        return {self.form: self.words, **vector}
 
     @classmethod
     def _from_ids(cls, ids: list[str]) -> Side:
@@ -88,12 +103,16 @@ class Side:
         return cls("ids", tuple(dict.fromkeys(_check_id(i) for i in ids)))
 
     @classmethod
-    def _from_words(cls, form: str, words: str) -> Side:
+    def _from_words(cls, form: str, words: str, vector: object = None) -> Side:
         if not words.strip():
             raise BadSide(f"{form} is empty", fix="add some words")
         if form == "search":
             split_search_words_and_filters(words)  # reject an unreadable date range here, not in a worker
-        return cls(form, words=replace_surrogates(words))
+        try:
+            encoded = None if vector is None else encode_vector(vector)
+        except BadVector as error:
+            raise BadSide(str(error), fix="send the numbers of the model that made the vectors of the index") from None
+        return cls(form, words=replace_surrogates(words), vector=encoded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ def build_document_json(
     display_forms = DisplayForms([DocumentSpans(document, model.lemmatizer)], model, groups)
     fields = document.document.to_dict()
     fields.pop("revision", None)  # it matters only to the source it was attached from
+    fields.pop("vector", None)  # large, and of no use to a reader
     if groups is not None:
         del fields["acl"]  # callers with limited groups do not see who else may read it
     return {

@@ -1,0 +1,57 @@
+"""Vectors of documents: checked when they are read, then kept as bytes of little-endian float32."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_DIMENSIONS = 4096
+"""Numbers of the longest vector; Elasticsearch has the same limit."""
+VECTOR_SETTING = "vector_dimensions"
+"""Name, among the settings of an index, of the number of dimensions of its vectors; missing without vectors."""
+_NUMBER_BYTES = 4
+
+
+class BadVector(ValueError):
+    """A value that is no vector; the message tells why."""
+
+
+def encode_vector(value: object) -> bytes:
+    """Return the bytes of a list of numbers; raise BadVector unless it is one with a direction."""
+    if not isinstance(value, list | tuple) or not all(map(_is_number, value)):
+        raise BadVector("the vector is not a list of numbers")
+    if not 1 <= len(value) <= MAX_DIMENSIONS:
+        raise BadVector(f"the vector has {len(value):,} numbers; it needs 1 to {MAX_DIMENSIONS:,}")
+    with np.errstate(over="ignore"):
+        vector = np.array(value, dtype=np.float64).astype("<f4")
+    if not np.isfinite(vector).all():
+        raise BadVector("the vector contains a number that is not finite")
+    if not vector.any():
+        raise BadVector("the vector is zero, which has no direction")
+    return vector.tobytes()
+
+
+def decode_vector(data: bytes) -> NDArray[np.float32]:
+    """Return the vector of ``encode_vector``, shape (dimensions,)."""
+    return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+
+
+def count_dimensions(data: bytes) -> int:
+    """Return the number of dimensions of a vector of ``encode_vector``."""
+    return len(data) // _NUMBER_BYTES
+
+
+def find_dimension_fault(data: bytes | None, dimensions: int | None) -> str | None:
+    """Return why a document with this vector, or none, does not fit an index; None if it does.
+
+    ``dimensions``: of the vectors of the index; None for an index without vectors.
+    """
+    if data is None or count_dimensions(data) == dimensions:
+        return None
+    if dimensions is None:
+        return "it has a vector, but the index was built without vectors; leave it out, or build the index with vectors"
+    return f"its vector has {count_dimensions(data):,} numbers, those of the index {dimensions:,}; use the same model"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
