@@ -21,6 +21,7 @@ from worker.answer.query_page import explain_query_page
 from worker.explain.candidates import PairCandidates
 from worker.explain.neighbourhood import LocalGraph, SidePair, build_local_graph, fetch_neighbourhood
 from worker.explain.pair_features import build_problem
+from worker.explain.phrase_evidence import measure_query_evidence
 from worker.explain.phrase_holders import find_own_text_holders
 from worker.explain.query_match import QueryMatch, match_pairs
 from worker.explain.resolved_side import weigh_texts_together
@@ -28,7 +29,6 @@ from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
-from worker.explain.topic_evidence import QueryTopic
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.base import MethodResult, PairProblem
 from worker.methods.log_evidence import measure_relevance_and_margins
@@ -295,11 +295,10 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
         neighbour_texts=_fetch_neighbour_lemmas(pair, graph, spec.groups) if method.needs_neighbour_texts else (),
     )
     if query_side:
-        query, hit = (pair.b, pair.a) if query_side == "b" else (pair.a, pair.b)
         measured = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
-        ids = np.full(len(problem.phrases), -1, dtype=np.int64)
-        ids[: len(pair.candidates.phrase_ids)] = pair.candidates.phrase_ids
-        evidence = QueryTopic(query, ids).measure_evidence([hit], [ids])
+        evidence = measure_query_evidence(pair.b if query_side == "b" else pair.a, [pair])
+        if evidence is not None:
+            evidence = evidence.pad(len(problem.phrases))
         ranking = rank_for_query(problem, query_side, evidence)
         is_common = np.zeros(len(problem.phrases), dtype=bool)
         is_common[ranking.common.indices] = True
@@ -310,6 +309,8 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
             distinct_b=ranking.distinct_query if query_side == "b" else ranking.distinct_hit,
             margin=np.where(is_common, np.maximum(measured.margin, 0.0), np.minimum(measured.margin, -1e-6)),
             noise=evidence.noise if evidence else None,
+            is_meaning=ranking.is_meaning,
+            by_space=evidence.by_space if evidence else {},
         )
     return problem, method.sort_phrases(problem)
 

@@ -167,6 +167,7 @@ def _build_epoch(
     """Mine the phrase model, analyse and write the documents, commit."""
     from indexer.analysis.analyzer import Analyzer
     from indexer.analysis.reservoir import add_reservoir
+    from indexer.analysis.vector_centroids import add_vector_centroids
     from indexer.mining.pipeline import mine_model
 
     analysis = plan.analysis
@@ -190,6 +191,7 @@ def _build_epoch(
         )
         with closing(prepared):  # ends its processes if a write fails
             build.write_prepared(prepared)
+        model = add_vector_centroids(model, mined_batches[0], spool, progress)
         model = add_reservoir(model, analyser, spool)
     info = IndexInfo(
         name=plan.index,

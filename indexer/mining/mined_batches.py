@@ -58,6 +58,10 @@ class MinedBatches:
         """Return the documents as segmenting them again would; the corpus must have its piece lengths."""
         return SegmentedBatch(self._build_batch(part), self._slice_occurrences(part), *self._slice_edges(part))
 
+    def read_part_edges(self, part: BatchPart) -> BatchEdges:
+        """Return the edges of the documents, which are counted from the first of the part."""
+        return self._slice_edges(part)[0]
+
     def _build_batch(self, part: BatchPart) -> EncodedBatch:
         corpus, first, last = self.corpus, part.first, part.last
         assert corpus.piece_lengths is not None, "the corpus was encoded without piece lengths"

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
 from indexer.model.bm25 import idf
-from indexer.model.phrase_directions import PhraseDirections, Reservoir
+from indexer.model.evidence_spaces import EvidenceSpaces, Reservoir, SpaceName
+from indexer.model.phrase_directions import PhraseDirections
 from indexer.model.topic_space import PAIR_DIMENSIONS, SAMPLE_SIZE, TopicSpace
+from indexer.model.vector_space import PhraseCentroids, VectorProjection, VectorSpace
+from indexer.model.word_vectors import load_word_vectors
 from indexer.text.lemmatizer import Lemmatizer
 
 FORMAT = 1
@@ -29,11 +32,19 @@ _EXTRA_ARRAYS = {
     "starts": "phrase_starts",
     "reservoir_phrases": "reservoir_phrase_ids",
     "reservoir_starts": "reservoir_starts",
+    "reservoir_places": "reservoir_places",
     "reservoir_vectors": "reservoir_vectors",
+    "reservoir_word_vectors": "reservoir_word_vectors",
     "topic_middle": "topic_centroid",
     "topic_scales": "topic_scales",
     "topic_vectors": "topic_vectors",
     "topic_words": "topic_word_ids",
+    "vector_axes": "vector_axes",
+    "vector_codes": "centroid_codes",
+    "vector_counts": "centroid_counts",
+    "vector_mean": "vector_mean",
+    "vector_steps": "centroid_steps",
+    "word_centroid": "word_vector_centroid",
 }
 """Name of each optional array in the stored model -> its field."""
 
@@ -56,6 +67,8 @@ class ModelSettings(TypedDict, total=False):
     """Remarks for the user, such as a missing lemmatiser."""
     edges: int
     """Edges between documents and phrases."""
+    word_vectors: str
+    """Version of the table of word vectors that the reservoir's texts were measured with; missing without it."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,20 @@ class PhraseModel:
     reservoir_starts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(1, np.int32))
     """Document r has the salient phrases ``reservoir_phrase_ids[reservoir_starts[r]:reservoir_starts[r + 1]]``."""
     reservoir_phrase_ids: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    word_vector_centroid: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """Mean of the reservoir's texts in the space of the package's word vectors, shape (dimensions,)."""
+    reservoir_word_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    """The reservoir's texts in that space; no dimensions for a language without word vectors."""
+    vector_mean: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    """Mean of the vectors that the documents came with, shape (their dimensions,); empty without vectors."""
+    vector_axes: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    """Their principal axes (``VectorProjection``)."""
+    centroid_codes: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+    """Centroid of each phrase among them (``PhraseCentroids``)."""
+    centroid_steps: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    centroid_counts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    reservoir_places: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    """Places of the reservoir's documents among them; zeros for a document without a vector."""
     acronyms: Mapping[str, list[str]] = field(default_factory=dict)
     """Short form -> long forms, the most frequent first, both as lemmas."""
     lemma_table: Mapping[str, str] | None = None
@@ -151,14 +178,77 @@ class PhraseModel:
         return self.topic_space.keep_leading_dimensions(PAIR_DIMENSIONS)
 
     @cached_property
-    def directions(self) -> PhraseDirections:
+    def word_space(self) -> TopicSpace | None:
+        """The space of the package's word vectors; None for another language, or a model of another table."""
+        if not len(self.word_vector_centroid) or self.settings.get("word_vectors") != load_word_vectors().version:
+            return None
+        return self.build_word_space(self.word_vector_centroid)
+
+    def build_word_space(self, centroid: NDArray[np.float32] | None = None) -> TopicSpace:
+        """Return the space of the package's word vectors with the mean of the texts; None: 0."""
+        table = load_word_vectors()
+        rows = table.find_rows(self.words)
+        known = rows >= 0
+        own_rows = np.full(len(rows) + 1, -1, dtype=np.int32)
+        own_rows[:-1][known] = np.arange(np.count_nonzero(known))
+        vectors = table.get_vectors(rows[known]).astype(np.float16)
+        ones = np.ones(vectors.shape[1], dtype=np.float32)
+        return TopicSpace(
+            own_rows, vectors, ones, np.zeros_like(ones) if centroid is None else centroid, self.word_idf,
+            self.average_length,
+        )  # fmt: skip
+
+    @cached_property
+    def text_spaces(self) -> dict[SpaceName, TopicSpace]:
+        """The spaces of words, in which every text has a vector."""
+        spaces: dict[SpaceName, TopicSpace] = {"topics": self.topic_space}
+        return spaces if self.word_space is None else {**spaces, "words": self.word_space}
+
+    @cached_property
+    def topic_directions(self) -> PhraseDirections:
         """Directions of phrases and queries in topic space."""
-        return PhraseDirections(
+        return self._build_directions(
+            "topics",
             self.topic_space,
+            self.reservoir_vectors,
+            sampled_share=min(1.0, SAMPLE_SIZE / max(self.document_count, 1)),
+        )
+
+    @cached_property
+    def vector_space(self) -> VectorSpace | None:
+        """The space of the vectors that the documents came with; None if they have none."""
+        if not len(self.vector_mean):
+            return None
+        centroids = PhraseCentroids(self.centroid_codes, self.centroid_steps, self.centroid_counts)
+        projection = VectorProjection(self.vector_mean, self.vector_axes)
+        return VectorSpace(projection, centroids, self._reservoir, self.reservoir_places.astype(np.float32))
+
+    @cached_property
+    def evidence_spaces(self) -> EvidenceSpaces:
+        """The spaces in which queries and hits are measured."""
+        words = self.word_space
+        spaces = [
+            self.vector_space,
+            None if words is None else self._build_directions("words", words, self.reservoir_word_vectors),
+            self.topic_directions if len(self.topic_scales) else None,
+        ]
+        return EvidenceSpaces([space for space in spaces if space is not None], self._reservoir)
+
+    @cached_property
+    def _reservoir(self) -> Reservoir:
+        return Reservoir(self.reservoir_starts, self.reservoir_phrase_ids)
+
+    def _build_directions(
+        self, name: SpaceName, space: TopicSpace, reservoir_vectors: NDArray[np.float16], *, sampled_share: float = 0.0
+    ) -> PhraseDirections:
+        return PhraseDirections(
+            name,
+            space,
             self.phrase_starts,
             self.phrase_word_ids,
-            Reservoir(self.reservoir_vectors.astype(np.float32), self.reservoir_starts, self.reservoir_phrase_ids),
-            sampled_share=min(1.0, SAMPLE_SIZE / max(self.document_count, 1)),
+            self._reservoir,
+            reservoir_vectors.astype(np.float32),
+            sampled_share=sampled_share,
         )
 
     @cached_property

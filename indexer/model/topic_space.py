@@ -95,6 +95,11 @@ class TopicSpace:
         known = np.bincount(cells.text, minlength=len(text_lengths)) > 0
         return self._centre_and_normalise(self._sum_word_vectors(cells, len(text_lengths)), known)
 
+    def compute_mean_text(self, word_ids: Ints, text_of_token: Ints, text_lengths: Ints) -> NDArray[np.float32]:
+        """Return the mean of the texts of ``embed_texts`` before they are centred, shape (dimensions,)."""
+        cells = self._weigh_words(word_ids, text_of_token, text_lengths)
+        return np.asarray(self._sum_word_vectors(cells, len(text_lengths)).mean(axis=0), dtype=np.float32)
+
     def embed_weighed_texts(self, texts: Sequence[WeighedText]) -> NDArray[np.float32]:
         """Return what ``embed_texts`` does, in the space of the leading ``PAIR_DIMENSIONS``, for weighed texts."""
         known = np.array([len(text.rows) > 0 for text in texts])

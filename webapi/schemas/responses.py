@@ -10,6 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from worker.jobs.job import JobState
 
 
+_SPACES = (
+    "Of a phrase told by meaning: how far query and hit both lie in its direction, in standard deviations of random "
+    "documents, by space: vectors (of the documents), words, topics"
+)
+
+
 class ReplyModel(BaseModel):
     """Base of response models."""
 
@@ -47,13 +53,14 @@ class PhraseReply(ReplyModel):
     phrase: str
     display: str
     score: float
-    kind: Literal["shared", "implied", "distinct"]
+    kind: Literal["shared", "implied", "meaning", "distinct"]
     a: OnSide
     b: OnSide
     evidence: list[Evidence]
     noise: float | None = Field(
         default=None, description="Of an implied phrase: share of random documents that have one as good"
     )
+    spaces: dict[str, float] | None = Field(default=None, description=_SPACES)
     also: list[str] | None = Field(
         default=None, description="Near-duplicates merged into this entry, and the lemmas of the displayed form"
     )
@@ -159,13 +166,14 @@ class JobReply(ReplyModel):
 class ReasonReply(ReplyModel):
     phrase: str
     display: str
-    kind: Literal["shared", "implied", "distinct"]
+    kind: Literal["shared", "implied", "meaning", "distinct"]
     score: float | None = Field(
         default=None, description="Chance that a reader keeps the phrase, from 0 to 1; none while provisional"
     )
     noise: float | None = Field(
         default=None, description="Of a phrase that only one text contains: share of random documents with one as good"
     )
+    spaces: dict[str, float] | None = Field(default=None, description=_SPACES)
 
 
 class ReasonAddresses(ReplyModel):

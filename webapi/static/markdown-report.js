@@ -28,7 +28,7 @@ export function formatMarkdown(answer, address) {
 
 function formatEntry(entry) {
   const via = (entry.via || []).map((bridge) => escapeMarkdown(bridge.title || bridge.id));
-  const implied = entry.kind === "implied" ? ` (implied${via.length ? ` through ${via.join("; ")}` : ""})` : "";
+  const implied = ["implied", "meaning"].includes(entry.kind) ? ` (${entry.kind === "meaning" ? "by meaning" : "implied"}${via.length ? ` through ${via.join("; ")}` : ""})` : "";
   const place = entry.evidence[0];
   return `- **${escapeMarkdown(entry.display)}**${implied}${place ? `: ${escapeMarkdown(place.snippet)}` : ""}`;
 }

@@ -7,7 +7,7 @@ import { makePattern, markSnippet, separateEvidence } from "./mark-phrases.js";
 import { findQuerySide, nameOtherSide } from "./query-comparison.js";
 
 const MAX_ROWS = 8;
-const SIGNS = { shared: ["=", "both contain it"], implied: ["≈", "only one contains it; the documents below connect it to the other"] };
+const SIGNS = { shared: ["=", "both contain it"], implied: ["≈", "only one contains it; the documents below connect it to the other"], meaning: ["≈", "only one contains it; both are about it by meaning"] };
 const SORTS = {
   rank: () => 0,
   name: (one, other) => one.display.localeCompare(other.display),
@@ -42,7 +42,7 @@ export class PhraseColumns {
 
   #makeColumn(list, name, head) {
     const { show, sort } = this.view;
-    const all = this.answer[list].filter((entry) => list !== "common" || show === "all" || entry.kind === show);
+    const all = this.answer[list].filter((entry) => list !== "common" || show === "all" || (show === "shared") === (entry.kind === "shared"));
     const sorted = [...all].sort(SORTS[sort]);
     const chosen = sorted.findIndex((entry) => this.#isChosen(list, entry));
     const most = this.open.has(list) || chosen >= MAX_ROWS ? sorted.length : MAX_ROWS;
@@ -108,7 +108,7 @@ export class PhraseColumns {
       const from = this.answer[place.side].ids.length > 1 ? make("code", {}, place.id) : null;
       box.append(make("blockquote", { dir: "auto" }, make("span", { class: `badge ${place.side}` }, place.side.toUpperCase()), ...markSnippet(place.snippet, found), from ?? ""));
     }
-    if (entry.kind === "implied") box.append(...this.#makeBridges(entry));
+    if (entry.kind === "implied" || entry.kind === "meaning") box.append(...this.#makeBridges(entry));
     box.append(this.#makeFeedback(list, entry));
     return box;
   }

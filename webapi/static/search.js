@@ -199,7 +199,7 @@ async function showLandingPage(info) {
 
 const MARKS = [
   ["shared", "=", "Shared", "Both contain it: the result and your query, or two documents."],
-  ["implied", "≈", "Implied", "Only one contains it; related documents connect it to the other."],
+  ["implied", "≈", "Implied", "Only one contains it; related documents or its meaning connect it to the other."],
   ["distinct", "+", "Distinct", "It sets a result apart from the rest."],
 ];
 

@@ -15,6 +15,7 @@
   const KINDS = {
     shared: ["=", "in both"],
     implied: ["≈", "implied: only one contains it, related documents connect it to the other"],
+    meaning: ["≈", "by meaning: only the result contains it, and the query is close to it"],
     here: ["+", "only here"],
     there: ["−", "only there"],
   };
@@ -60,14 +61,14 @@ ul{position:relative;display:flex;gap:.375rem;margin:0;padding:.125rem;list-styl
 ul::-webkit-scrollbar{display:none}
 li{flex:0 1 auto;min-width:3.4rem;display:flex}
 button,a{font:inherit;color:inherit}
-.shared,.implied{--c:var(--_common)}
+.shared,.implied,.meaning{--c:var(--_common)}
 .chip{position:relative;display:inline-flex;align-items:center;gap:.35em;min-width:0;max-width:18rem;margin:0;
 padding:.1em .7em;border:1px solid var(--c);border-radius:var(--why-radius,999px);background:var(--_surface);
 color:var(--c);cursor:pointer;white-space:nowrap;transition:background-color .15s}
 .chip span:nth-child(2){overflow:hidden;text-overflow:ellipsis}
 .chip:hover{background:color-mix(in srgb,var(--c) 10%,var(--_surface))}
 .chip[aria-expanded=true]{background:color-mix(in srgb,var(--c) 18%,var(--_surface));border-width:2px;margin:-1px 0}
-.chip.implied{border-style:dashed}
+.chip.implied,.chip.meaning{border-style:dashed}
 .here{--c:var(--_here)}
 .there{--c:var(--_there)}
 .chip.here,.chip.there{border-radius:var(--why-radius-distinct,.35rem)}
@@ -181,7 +182,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       no word that is part of a phrase, and no phrase that only repeats a word. A weak phrase of one word does; any other
       is shown instead of its words. */
   function distil({ matched = [], common = [] }, most = Infinity) {
-    const written = (entry) => (entry.kind === "implied" ? [] : split(`${entry.display} ${entry.phrase}`));
+    const written = (entry) => (entry.kind !== "shared" ? [] : split(`${entry.display} ${entry.phrase}`));
     const found = new Set(common.filter((entry) => matched.some((one) => covers(written(entry), one))));
     const repeats = (entry) => entry.score < LEAST_SCORE && found.has(entry) && split(entry.display).length === 1;
     const phrases = [...found, ...common.filter((entry) => !found.has(entry))].filter((entry) => !repeats(entry)).slice(0, most);
@@ -560,7 +561,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     }
 
     #kind(name, entry) {
-      if (name === "common") return entry.kind === "implied" ? "implied" : "shared";
+      if (name === "common") return entry.kind in KINDS ? entry.kind : "shared";
       return name === "distinct_b" ? "there" : "here";
     }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from worker.answer.comparison import Comparison, Entry
+from indexer.model.evidence_spaces import SpaceName
+from worker.answer.comparison import Comparison, Entry, EntryKind
 from worker.explain.query_match import QueryMatch
 
 
@@ -17,17 +18,23 @@ class Reason:
     phrase: str
     display: str
     score: float
-    kind: Literal["shared", "implied", "distinct"]
+    kind: EntryKind
     noise: float | None = None
     """Share of random documents that have a reason as good; None for a phrase in both texts, or if not known."""
+    spaces: Mapping[SpaceName, float] | None = None
+    """Of a phrase told by meaning: the z-score of each space that was measured."""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {"phrase": self.phrase, "display": self.display, "score": self.score, "kind": self.kind}
-        return out if self.noise is None else {**out, "noise": self.noise}
+        if self.noise is not None:
+            out["noise"] = self.noise
+        if self.spaces is not None:
+            out["spaces"] = dict(self.spaces)
+        return out
 
     @classmethod
     def from_entry(cls, entry: Entry) -> Reason:
-        return cls(entry.phrase, entry.display, entry.score, entry.kind, entry.noise)
+        return cls(entry.phrase, entry.display, entry.score, entry.kind, entry.noise, entry.spaces)
 
 
 @dataclass(frozen=True, slots=True)

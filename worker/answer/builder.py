@@ -13,7 +13,7 @@ from worker.answer.graph_view import build_graph_view
 from worker.answer.list_length import ListKind
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.nested_relevance import compute_word_relevance
-from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score
+from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score, round_space_scores
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
 from worker.explain.neighbourhood import LocalGraph, SidePair
@@ -100,11 +100,12 @@ class _EntryBuilder:
         phrase, row = chosen.phrase, chosen.row
         count_a, count_b = self._a.text.count(phrase), self._b.text.count(phrase)
         is_implied = kind == "common" and not (count_a and count_b)
+        is_meaning = is_implied and self._result.is_meaning is not None and bool(self._result.is_meaning[row])
         return Entry(
             phrase=phrase,
             display=chosen.display,
             score=round_score(chosen.score),
-            kind="implied" if is_implied else "shared" if kind == "common" else "distinct",
+            kind="meaning" if is_meaning else "implied" if is_implied else "shared" if kind == "common" else "distinct",
             count_a=count_a,
             count_b=count_b,
             relevance_a=self._get_shown_relevance(phrase, self._a, float(self._result.relevance_a[row]), count_a),
@@ -116,6 +117,7 @@ class _EntryBuilder:
             also=chosen.also,
             reasons=self._bridges.explain_phrase(phrase, lacking="b" if count_a else "a") if is_implied else None,
             noise=self._get_noise(row) if is_implied else None,
+            spaces=round_space_scores(self._result.by_space, row) if is_meaning else None,
         )
 
     def _get_noise(self, row: int) -> float | None:

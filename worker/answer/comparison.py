@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from indexer.model.evidence_spaces import SpaceName
 from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
+
+
+EntryKind = Literal["shared", "implied", "meaning", "distinct"]
+NOT_IN_BOTH: tuple[EntryKind, ...] = ("implied", "meaning")
+"""Kinds of common phrases that one of the texts does not contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +76,16 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One phrase of one list."""
+    """One phrase of one list.
+
+    A common phrase is ``shared`` if both texts contain it, ``implied`` if the words or the relations of the other text
+    connect it to that text, and ``meaning`` if a query and a hit are both about it in the spaces of the index.
+    """
 
     phrase: str
     display: str
     score: float
-    kind: Literal["shared", "implied", "distinct"]
+    kind: EntryKind
     count_a: int
     count_b: int
     relevance_a: float
@@ -84,6 +95,8 @@ class Entry:
     reasons: Reasons | None = None
     noise: float | None = None
     """Share of random documents that have an entry as good; None for a phrase in both texts, or if not known."""
+    spaces: Mapping[SpaceName, float] | None = None
+    """Of a phrase told by meaning: the z-score of each space that was measured."""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {"phrase": self.phrase, "display": self.display, "score": self.score, "kind": self.kind}
@@ -92,6 +105,8 @@ class Entry:
         out["evidence"] = [place.to_dict() for place in self.evidence]
         if self.noise is not None:
             out["noise"] = self.noise
+        if self.spaces is not None:
+            out["spaces"] = dict(self.spaces)
         if self.also:
             out["also"] = list(self.also)
         if self.reasons is not None:

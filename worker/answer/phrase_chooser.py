@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import math
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.model.bm25 import split_phrase_words
+from indexer.model.evidence_spaces import SpaceName
 from worker.answer.list_length import ListKind, make_entry_limit_by_rank
 from worker.answer.near_duplicates import NearDuplicates
 from worker.explain.neighbourhood import SidePair
@@ -21,6 +26,12 @@ SCORE_DIGITS = 6
 def round_score(value: float) -> float:
     """Return a score as answers have it."""
     return round(value, SCORE_DIGITS) + 0.0  # never -0.0
+
+
+def round_space_scores(by_space: Mapping[SpaceName, NDArray[np.float64]], row: int) -> dict[SpaceName, float]:
+    """Return the z-scores of a phrase as answers have them, without the spaces that were not measured."""
+    scores = {name: float(values[row]) for name, values in by_space.items()}
+    return {name: round(score, 2) + 0.0 for name, score in scores.items() if not math.isnan(score)}
 
 
 class ChosenPhrase(NamedTuple):

@@ -1,7 +1,8 @@
 """The reasons of all hits of a results page at once: against the query, and apart from the other hits.
 
-No neighbourhood is fetched and nothing is solved. The phrases come from the hits, and the evidence from topic space, so
-the page costs one fetch of its documents. The common phrases are those of the comparison of the hit with the query.
+No neighbourhood is fetched and nothing is solved. The phrases come from the hits, and the evidence from the spaces of
+the index, so the page costs one fetch of its documents. The common phrases are those of the comparison of the hit with
+the query.
 """
 
 from __future__ import annotations
@@ -9,30 +10,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 
+from indexer.model.evidence_spaces import PhraseEvidence
 from worker.answer.brief_reasons import HitReasons, Reason
 from worker.answer.near_duplicates import NearDuplicates
-from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score
+from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score, round_space_scores
 from worker.explain.neighbourhood import SidePair
 from worker.explain.pair_features import build_problem, split_rows
+from worker.explain.phrase_evidence import measure_query_evidence
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
-from worker.explain.topic_evidence import QueryTopic
 from worker.methods.base import RankedList
-from worker.methods.query_ranking import QueryRanker
+from worker.methods.query_ranking import QueryRanker, QueryRanking
 from worker.phrasing.proper_names import ProperNames
-from worker.solver.subgraph import Floats
 
 
 def explain_query_page(
     specs: Sequence[ComparisonSpec], pairs: Sequence[SidePair], matches: Sequence[QueryMatch | None]
 ) -> list[HitReasons]:
     """Return the reasons of each hit; side a of each pair is a hit, side b the query of the page."""
-    topic = QueryTopic(pairs[0].b, np.concatenate([pair.candidates.phrase_ids for pair in pairs]))
     near_duplicates = NearDuplicates(pairs[0].a.reader.model)
     names: dict[ResolvedSide, ProperNames] = {}
     phrases_by_hit = [
@@ -42,7 +41,7 @@ def explain_query_page(
     hit_counts = Counter(chain.from_iterable(phrases_by_hit))
     rows_by_hit = split_rows(pairs)
     problem = build_problem(pairs, None, specs[0].parameters)
-    evidence = topic.measure_evidence([pair.a for pair in pairs], [pair.candidates.phrase_ids for pair in pairs])
+    evidence = measure_query_evidence(pairs[0].b, pairs)
     ranker = QueryRanker(problem, "b", evidence)
     query_words = pairs[0].b.encoded_text.words
     reasons = []
@@ -54,9 +53,8 @@ def explain_query_page(
             [other.a for other in pairs if other is not pair], ranking.distinct_hit, phrases
         )
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names, is_brief=True)
-        noise = evidence.noise[rows] if evidence else None
         common = tuple(
-            _make_common_reason(one, chooser.is_shared(one.phrase), noise)
+            _make_common_reason(one, chooser.is_shared(one.phrase), rows, evidence, ranking)
             for one in chooser.choose(ranking.common, phrases, "common")
         )
         distinct = tuple(
@@ -79,7 +77,15 @@ def _leave_out_phrases_of(sides: Sequence[ResolvedSide], ranked: RankedList, phr
     return RankedList(ranked.indices[keep], ranked.scores[keep], informative, fillers)
 
 
-def _make_common_reason(chosen: ChosenPhrase, is_shared: bool, noise_by_row: Floats | None) -> Reason:
-    noise = None if is_shared or noise_by_row is None else round_score(float(noise_by_row[chosen.row]))
-    kind: Literal["shared", "implied"] = "shared" if is_shared else "implied"
-    return Reason(chosen.phrase, chosen.display, round_score(chosen.score), kind, noise)
+def _make_common_reason(
+    chosen: ChosenPhrase, is_shared: bool, rows: slice, evidence: PhraseEvidence | None, ranking: QueryRanking
+) -> Reason:
+    """``rows``: of the hit in the evidence for the whole page."""
+    score = round_score(chosen.score)
+    if is_shared:
+        return Reason(chosen.phrase, chosen.display, score, "shared")
+    row = rows.start + chosen.row
+    noise = None if evidence is None else round_score(float(evidence.noise[row]))
+    if evidence is None or not ranking.is_meaning[chosen.row]:
+        return Reason(chosen.phrase, chosen.display, score, "implied", noise)
+    return Reason(chosen.phrase, chosen.display, score, "meaning", noise, round_space_scores(evidence.by_space, row))

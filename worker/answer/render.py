@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from indexer.cli.output import print_renderable, replace_control_characters
+from worker.answer.comparison import NOT_IN_BOTH
 
 Json = Mapping[str, Any]
 COLUMNS = (("only A", "distinct_a"), ("both", "common"), ("only B", "distinct_b"))
@@ -36,7 +37,7 @@ def print_columns(answer: Json) -> None:
         table.add_row(*(Text(replace_control_characters(_format_entry(entry))) if entry else "" for entry in row))
     print_renderable(table)
     click.echo(replace_control_characters(answer["summary"]))
-    if any(entry["kind"] == "implied" for entry in answer["common"]):
+    if any(entry["kind"] in NOT_IN_BOTH for entry in answer["common"]):
         click.echo(
             f"{IMPLIED_MARK.strip()} implied: only one side contains it; related documents connect it to the other"
         )
@@ -68,7 +69,7 @@ def _format_side(side: Json) -> str:
 
 
 def _format_entry(entry: Json) -> str:
-    return str(entry["display"]) + (IMPLIED_MARK if entry["kind"] == "implied" else "")
+    return str(entry["display"]) + (IMPLIED_MARK if entry["kind"] in NOT_IN_BOTH else "")
 
 
 def _format_bullets(entries: Sequence[Json]) -> list[str]:

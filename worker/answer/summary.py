@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from worker.answer.comparison import Entry
+from worker.answer.comparison import NOT_IN_BOTH, Entry
 from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
@@ -49,7 +49,7 @@ def write_summary(
 def _write_query_summary(match: QueryMatch, side: SideInfo, common: Sequence[Entry], distinct: Sequence[Entry]) -> str:
     """Write what a query and another side, which has the ``distinct`` phrases, have to do with each other."""
     name = {"document": "the document", "text": "the text"}.get(side.kind, "the set")
-    implied = [entry for entry in common if entry.kind == "implied"]
+    implied = [entry for entry in common if entry.kind in NOT_IN_BOTH]
     parts = []
     if match.matched:
         parts.append(f"both contain {_join_quoted([word.word for word in match.matched], _MAX_WORDS)}")
@@ -79,8 +79,8 @@ def _name_sides(a: SideInfo, b: SideInfo) -> tuple[str, str]:
 
 
 def _describe_common(entries: Sequence[Entry]) -> str:
-    shared = [entry for entry in entries if entry.kind != "implied"]
-    implied = [entry for entry in entries if entry.kind == "implied"]
+    shared = [entry for entry in entries if entry.kind not in NOT_IN_BOTH]
+    implied = [entry for entry in entries if entry.kind in NOT_IN_BOTH]
     if not implied:
         return f"both are about {_join_phrases(shared)}"
     if not shared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -49,8 +49,12 @@ class HitAnswer:
 class QueryRunner:
     """Searches one index and explains its documents against queries, with the words of the index's language."""
 
-    def __init__(self, comparer: Comparer, index: str) -> None:
+    def __init__(
+        self, comparer: Comparer, index: str, encode_query: Callable[[str], Sequence[float]] | None = None
+    ) -> None:
+        """``encode_query``: returns the vector of a query, for an index whose documents have vectors."""
         self.index = index
+        self._encode_query = encode_query
         self.reader = comparer.engine.open_reader(index)
         self._comparer = comparer
         self._analyzer = get_analyzer_cache(comparer.engine).get(self.reader)
@@ -67,7 +71,8 @@ class QueryRunner:
 
     def explain(self, query: str, ids: Sequence[str]) -> list[HitAnswer]:
         """Explain documents against the query together, as the service explains the hits of a page."""
-        asked = Side.from_json({"query": query})
+        vector = {} if self._encode_query is None else {"vector": list(self._encode_query(query))}
+        asked = Side.from_json({"query": query, **vector})
         specs = [self._comparer.make_spec(self.index, Side.from_id(id), asked) for id in ids]
         answers = [reasons.to_dict() for reasons in self._comparer.explain_query_page(specs).reasons] if specs else []
         return [

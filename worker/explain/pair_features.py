@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from indexer.model.phrase_model import PhraseModel
 from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.phrase_evidence import measure_pair_noise
 from worker.explain.resolved_side import ResolvedSide
-from worker.explain.topic_evidence import measure_pair_noise
 from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.parameters import Parameters
 from worker.solver.seeds import SeedSide

@@ -25,7 +25,8 @@ from indexer.engines.lazy_documents import (
 from indexer.engines.search_types import Groups
 from indexer.lazy_sequences import LazySequence
 from indexer.model.bm25 import split_phrase_words
-from indexer.model.topic_space import WeighedText
+from indexer.model.evidence_spaces import SpaceName
+from indexer.model.topic_space import TopicSpace, WeighedText
 from worker.explain.side import Side, SideInfo, SideKind
 from worker.explain.text.encoded_text import EncodedText, PreencodedText
 from worker.explain.text.partial_match import SideText
@@ -152,6 +153,21 @@ class ResolvedSide:
         return self.__dict__.get("weighed_text")
 
     @cached_property
+    def text_vectors(self) -> dict[SpaceName, NDArray[np.float32]]:
+        """Unit vector of its text, or of the mean of its texts, in each space of words; zeros without a known word."""
+        if len(self.documents) == 1:
+            weigh_texts_together([self])
+            return dict(self.__dict__["text_vectors"])
+        return {name: self._compute_mean_vector(space) for name, space in self.reader.model.text_spaces.items()}
+
+    def _compute_mean_vector(self, space: TopicSpace) -> NDArray[np.float32]:
+        lengths = self.encoded_text.lengths
+        text_numbers = np.repeat(np.arange(len(lengths)), lengths)
+        mean = space.embed_texts(self.known_word_ids, text_numbers, lengths).mean(axis=0)
+        length = float(np.linalg.norm(mean))
+        return np.asarray(mean / length if length > 1e-9 else mean, dtype=np.float32)
+
+    @cached_property
     def topic_vectors(self) -> NDArray[np.float64]:
         """Unit vectors of its documents in the topic space of pairs, shape (documents, dimensions)."""
         if len(self.documents) == 1:
@@ -187,7 +203,7 @@ class ResolvedSide:
 
 
 def weigh_texts_together(sides: Iterable[ResolvedSide]) -> None:
-    """Compute ``weighed_text`` and ``topic_vectors`` of all sides of one document at once.
+    """Compute ``weighed_text``, ``text_vectors`` and ``topic_vectors`` of all sides of one document at once.
 
     For a hit of a few hundred words the call costs more than the computation; the result is the same to the last bit.
     """
@@ -196,10 +212,15 @@ def weigh_texts_together(sides: Iterable[ResolvedSide]) -> None:
         return
     model = single[0].reader.model
     word_ids = np.concatenate([side.known_word_ids for side in single])
-    texts = model.topic_space.weigh_texts(word_ids, np.concatenate([side.encoded_text.lengths for side in single]))
-    vectors = model.pair_topic_space.embed_weighed_texts(texts).astype(np.float64)
+    lengths = np.concatenate([side.encoded_text.lengths for side in single])
+    texts = {name: space.weigh_texts(word_ids, lengths) for name, space in model.text_spaces.items()}
+    pair_vectors = model.pair_topic_space.embed_weighed_texts(texts["topics"]).astype(np.float64)
     for n, side in enumerate(single):
-        side.__dict__.update(weighed_text=texts[n], topic_vectors=vectors[n : n + 1])
+        side.__dict__.update(
+            weighed_text=texts["topics"][n],
+            text_vectors={name: weighed[n].vector for name, weighed in texts.items()},
+            topic_vectors=pair_vectors[n : n + 1],
+        )
 
 
 def _sum_salience(documents: Sequence[AnalysedDocument]) -> list[tuple[str, float]]:

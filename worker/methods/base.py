@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.model.evidence_spaces import SpaceName
 from worker.solver.parameters import DEFAULT, Parameters
 from worker.solver.propagation import Relevance
 from worker.solver.seeds import SeedSide
@@ -159,15 +160,6 @@ def _list_amount_cosine_count_fields(owner: type[Any]) -> tuple[list[str], list[
 _ARRAY_NAMES = {owner: _list_amount_cosine_count_fields(owner) for owner in (SideFeatures, PairProblem)}
 
 
-class TopicEvidence(NamedTuple):
-    """How strongly topic space says that both sides are about each of some phrases; arrays of shape (P,)."""
-
-    strength: Floats
-    """In standard deviations of random documents; 0 for a phrase without a vector."""
-    noise: Floats
-    """Share of random documents whose best phrase has as much evidence; 1 for a phrase that the model does not have."""
-
-
 @dataclass(frozen=True, eq=False)
 class RankedList:
     """Phrases, best first."""
@@ -205,6 +197,10 @@ class MethodResult:
     """Distance above (>= 0) or below the threshold of common; comparable within a method only."""
     noise: Floats | None = None
     """Share of random documents whose best phrase has as much evidence as this one; None where it is not measured."""
+    is_meaning: Flags | None = None
+    """Whether only the spaces of the index say that a query and a hit are both about the phrase; None without a query."""
+    by_space: Mapping[SpaceName, Floats] = field(default_factory=dict)
+    """z-scores of each space (``PhraseEvidence``)."""
     iterations: int = 0
     """Steps of the longest inner loop; 0 where nothing is iterated or a small system was solved exactly."""
     rounds: int = 0

@@ -2,9 +2,9 @@
 
 Common are the phrases that both texts contain, which is a fact, those of the hit that the query contains in other words
 (an acronym, another word of the family), and, unless the hit contains every word of the query, those of the hit that
-both are about in topic space, if the evidence stands out from what random documents show. The rest of the hit's phrases
-is distinct of it, except those that repeat a word of the query or of a common phrase. A phrase of the query that the
-hit lacks is distinct of the query, unless the hit is about it in other words.
+both are about in the spaces of the index, if the evidence stands out from what random documents show. The rest of the
+hit's phrases is distinct of it, except those that repeat a word of the query or of a common phrase. A phrase of the
+query that the hit lacks is distinct of the query, unless the hit is about it in other words.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ import numpy as np
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import split_phrase_words
+from indexer.model.evidence_spaces import MAX_NOISE, PhraseEvidence
 from indexer.text.stopwords import ENGLISH_STOPWORDS
-from worker.methods.base import PairProblem, RankedList, TopicEvidence
+from worker.methods.base import PairProblem, RankedList
 from worker.methods.log_evidence import rank_distinct_by_odds
 from worker.methods.method_results import rank_phrases
 from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
 from worker.solver.subgraph import Flags, Floats
 
-MAX_NOISE = 0.05
-"""A phrase that only the hit contains is a reason if at most this share of random documents has one as good."""
-_STRENGTH_WEIGHT, _EVEN_STRENGTH = 0.6, 6.0
-"""Log odds for each standard deviation of evidence, and the evidence at which they are even. Fitted on the relevance
-of 256 hits that an editor judged, in three corpora; each two of them give 0.51 to 0.85 and 5.9 to 6.4."""
-
+_STRENGTH_WEIGHT, _EVEN_STRENGTH = 2.0, 1.6
+"""Log odds for each multiple of the noise floor, and the multiple at which they are even. Fitted on the relevance of
+256 hits that an editor judged, in three corpora."""
 
 EVEN_CHANCE = 0.5
 """Chance from which a reader rather keeps a phrase than strikes it out."""
@@ -44,9 +42,13 @@ class QueryRanking(NamedTuple):
     common: RankedList
     distinct_hit: RankedList
     distinct_query: RankedList
+    is_meaning: Flags
+    """Whether a common phrase is told by the spaces alone, not by the words of the query, (P,)."""
 
 
-def rank_for_query(problem: PairProblem, query_side: Literal["a", "b"], evidence: TopicEvidence | None) -> QueryRanking:
+def rank_for_query(
+    problem: PairProblem, query_side: Literal["a", "b"], evidence: PhraseEvidence | None
+) -> QueryRanking:
     """Rank the candidates for the side ``query_side``, given the evidence for each; see ``QueryRanker``."""
     asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
     ranker = QueryRanker(problem, query_side, evidence)
@@ -56,7 +58,7 @@ def rank_for_query(problem: PairProblem, query_side: Literal["a", "b"], evidence
 class QueryRanker:
     """Ranks the candidates of one query and one hit or, stacked, of several hits, each by its rows."""
 
-    def __init__(self, problem: PairProblem, query_side: Literal["a", "b"], evidence: TopicEvidence | None) -> None:
+    def __init__(self, problem: PairProblem, query_side: Literal["a", "b"], evidence: PhraseEvidence | None) -> None:
         """``evidence``: for each candidate; without it (None) the common phrases are ranked like those of two texts."""
         self._phrases, self._weights = problem.phrases, problem.parameters.reader_odds
         asked, hit = (problem.b, problem.a) if query_side == "b" else (problem.a, problem.b)
@@ -69,6 +71,7 @@ class QueryRanker:
         self._distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
         self._chance = _estimate_chance(problem, self._common & ~self._is_shared, odds, evidence)
         self._is_certain = self._is_shared | (asked.partial_match >= 1)
+        self._is_meaning = self._common & ~self._is_certain
         self._is_likely = self._is_shared | (self._chance >= EVEN_CHANCE)
         self._in_hit, self._in_query, self._is_noise = hit.is_salient, asked.is_salient, noise > MAX_NOISE
         self._query_salience = asked.salience
@@ -109,11 +112,12 @@ class QueryRanker:
                 with_unlisted=with_unlisted,
             ),
             rank_phrases(phrases, _leave_out_phrases_with(words, phrases, distinct_query), self._query_salience[rows]),
+            self._is_meaning[rows],
         )
 
 
 def _estimate_chance(
-    problem: PairProblem, is_implied: Flags, odds: ReaderOdds, evidence: TopicEvidence | None
+    problem: PairProblem, is_implied: Flags, odds: ReaderOdds, evidence: PhraseEvidence | None
 ) -> Floats:
     """Return the chance that a reader keeps each phrase, (P,).
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from indexer.documents import Document
+from indexer.model.evidence_spaces import PhraseEvidence
 from tests.support.answer_shape import check_answer
 from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, ONLY_B, SHARED
 from worker.comparer import Comparer
 from worker.explain.query_side import analyse_query
-from worker.methods.base import PairProblem, RankedList, SideFeatures, TopicEvidence
+from worker.methods.base import PairProblem, RankedList, SideFeatures
 from worker.methods.query_ranking import QueryRanker, rank_for_query
 
 
@@ -101,19 +102,19 @@ def test_a_longer_phrase_of_both_texts_comes_before_its_parts(comparer: Comparer
 
 
 def test_phrases_of_the_hit_are_common_if_random_documents_have_none_as_good() -> None:
-    ranking = rank_for_query(make_problem(), "b", TopicEvidence(np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01])))
+    ranking = rank_for_query(make_problem(), "b", PhraseEvidence(np.array([0.5, 0.0, 2.2]), np.array([0.9, 0.9, 0.01])))
     assert list_phrases(ranking.common) == ["rye flour", "oven stone"]
     assert ranking.common.scores[0] > 0.7 > 0.5 > ranking.common.scores[1]
 
 
 def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> None:
     problem = make_problem(words=("stone", "oven"), lacking=("bread",))
-    ranking = rank_for_query(problem, "b", TopicEvidence(np.array([1.0, 0.0, 5.0]), np.array([0.9, 0.9, 0.01])))
+    ranking = rank_for_query(problem, "b", PhraseEvidence(np.array([0.5, 0.0, 1.3]), np.array([0.9, 0.9, 0.01])))
     assert list_phrases(ranking.common) == ["oven stone"]
 
 
 def test_only_a_hit_that_lacks_a_word_of_the_query_needs_other_phrases() -> None:
-    evidence = TopicEvidence(np.array([1.0, 0.0, 8.0]), np.array([0.9, 0.9, 0.01]))
+    evidence = PhraseEvidence(np.array([0.5, 0.0, 2.2]), np.array([0.9, 0.9, 0.01]))
     some = rank_for_query(make_problem(words=("stone", "oven"), lacking=("bread",)), "b", evidence)
     assert list_phrases(some.common) == ["rye flour", "oven stone"]
     every = rank_for_query(make_problem(words=("the", "stone", "oven")), "b", evidence)
@@ -122,7 +123,7 @@ def test_only_a_hit_that_lacks_a_word_of_the_query_needs_other_phrases() -> None
 
 
 def test_phrases_below_the_floor_are_distinct_unless_they_repeat_a_common_word() -> None:
-    ranking = rank_for_query(make_problem(), "b", TopicEvidence(np.array([1.0, 0.0, 4.0]), np.array([0.9, 0.9, 0.06])))
+    ranking = rank_for_query(make_problem(), "b", PhraseEvidence(np.array([0.5, 0.0, 0.9]), np.array([0.9, 0.9, 0.06])))
     assert list_phrases(ranking.common) == ["oven stone"]
     assert list_phrases(ranking.distinct_hit) == ["rye flour"]
 

@@ -1,0 +1,64 @@
+"""Evidence from the spaces of an index that a query and a hit, or two texts, are both about a phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.model.evidence_spaces import MIN_RESERVOIR, PhraseEvidence, SpaceHit, SpaceQuery, Vectors
+from indexer.text.stopwords import ENGLISH_STOPWORDS
+from indexer.vectors import decode_vector
+from worker.explain.neighbourhood import SidePair
+from worker.explain.resolved_side import ResolvedSide
+
+
+def measure_query_evidence(query: ResolvedSide, pairs: Sequence[SidePair]) -> PhraseEvidence | None:
+    """Measure the candidates of pairs of the query and a hit; the result has those of one pair after another.
+
+    None if the index is too small or of a former version, or the query has no place in any space.
+    """
+    model = query.reader.model
+    hits = [
+        _describe_hit(pair.a, pair.candidates.phrase_ids, pair.candidates.edges_a)
+        if pair.b is query
+        else _describe_hit(pair.b, pair.candidates.phrase_ids, pair.candidates.edges_b)
+        for pair in pairs
+    ]
+    return model.evidence_spaces.measure(_describe_query(query), hits)
+
+
+def _describe_query(query: ResolvedSide) -> SpaceQuery:
+    left_out = query.unreadable_words | ENGLISH_STOPWORDS
+    words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in left_out)
+    ids = map(query.reader.model.word_ids.get, words)
+    vector = None if query.side.vector is None else decode_vector(query.side.vector)
+    return SpaceQuery(np.array([id for id in ids if id is not None], dtype=np.int64), vector)
+
+
+def _describe_hit(hit: ResolvedSide, phrase_ids: NDArray[np.int64], edges: NDArray[np.float64]) -> SpaceHit:
+    """``edges``: weight of each phrase in each document of the hit, shape (P, documents)."""
+    vectors = [document.document.vector for document in hit.documents]
+    placed = [number for number, vector in enumerate(vectors) if vector is not None]
+    rows = [decode_vector(vector) for vector in vectors if vector is not None]
+    return SpaceHit(
+        phrase_ids,
+        hit.text_vectors,
+        hit.weighed_text,
+        np.stack(rows) if rows else np.zeros((0, 0), np.float32),
+        edges[:, placed] > 0,
+    )
+
+
+def measure_pair_noise(a: ResolvedSide, b: ResolvedSide) -> float | None:
+    """Return the share of random documents that are as close to one of two texts as they are to each other.
+
+    The smaller of the two shares; None where it cannot be measured.
+    """
+    model = a.reader.model
+    if len(model.reservoir_vectors) < MIN_RESERVOIR or not len(model.topic_scales):
+        return None
+    vectors: tuple[Vectors, Vectors] = (a.text_vectors["topics"], b.text_vectors["topics"])
+    cosine = float(vectors[0] @ vectors[1])
+    return min(model.topic_directions.measure_closeness_noise(vector, cosine) for vector in vectors)
