@@ -236,7 +236,7 @@ def _find_vector(record: Mapping[str, Any], source: str) -> bytes | None:
     If the path leads through a list, such as the chunks of a text, it is the mean direction of all vectors in it.
     """
     value = _get_value(record, source)
-    if value == "":
+    if not source or value == "":
         return None
     try:
         if value is not None:
