@@ -12,7 +12,7 @@ from indexer.dates import date_to_millis, normalize_date
 from indexer.documents import Document
 from indexer.errors import BadParameter
 from indexer.identifiers import find_id_fault
-from indexer.vectors import BadVector, encode_vector
+from indexer.vectors import BadVector, encode_mean_vector, encode_vector
 
 DOCUMENT_FIELDS = ("id", "title", "text", "date", "url", "facets", "acl", "vector")
 FACET_PREFIX = "facets."
@@ -53,7 +53,8 @@ class FieldMap:
     """Names in a record that the fields of a document come from: ``title=headline``, ``facets.topic=category``.
 
     A field that is not named comes from the column of its own name. A source may be a path into
-    nested objects, ``meta.headline``; an empty one (``date=``) leaves the field out.
+    nested objects, ``meta.headline``; an empty one (``date=``) leaves the field out. The path of a vector may lead
+    through a list of objects: ``vector=chunks.vector``.
     """
 
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +108,7 @@ def make_document(record: Mapping[str, Any], fields: FieldMap, default_id: str, 
         facets=facets,
         acl=tuple(_to_strings(values["acl"], "acl")),
         extra={name: value for name, value in record.items() if name not in used_columns and value not in (None, "")},
-        vector=_to_vector(values["vector"]),
+        vector=_find_vector(record, fields.get_source_path("vector")),
     )
     check_document(document, max_bytes)
     return document
@@ -182,14 +183,26 @@ def _measure_extra(extra: Mapping[str, Any]) -> int:
 
 def _get_value(record: Mapping[str, Any], source: str) -> Any:
     """Return the value under a name, or under a path into nested objects."""
-    if not source or source in record:
-        return record.get(source)
+    if not source:
+        return None
+    if source in record:
+        return record[source]
     value: Any = record
     for part in source.split("."):
         if not isinstance(value, Mapping):
             return None
         value = value.get(part)
     return value
+
+
+def _collect_values(node: Any, path: Sequence[str]) -> list[Any]:
+    """Return all values under a path that leads through objects and lists of objects."""
+    if not path:
+        return [] if node is None else [node]
+    items = node if isinstance(node, list) else [node]
+    return [
+        value for item in items if isinstance(item, Mapping) for value in _collect_values(item.get(path[0]), path[1:])
+    ]
 
 
 def _to_string(value: Any, name: str) -> str:
@@ -217,12 +230,19 @@ def _to_date(value: Any) -> str | None:
         raise BadRecord(f"cannot read the date {str(value)[:40]!r}") from None
 
 
-def _to_vector(value: Any) -> bytes | None:
-    """Return the bytes of a vector; a string is JSON (as in a CSV cell)."""
-    if value is None or value == "":
+def _find_vector(record: Mapping[str, Any], source: str) -> bytes | None:
+    """Return the bytes of the vector under a name or path; a string is JSON (as in a CSV cell).
+
+    If the path leads through a list, such as the chunks of a text, it is the mean direction of all vectors in it.
+    """
+    value = _get_value(record, source)
+    if not source or value == "":
         return None
     try:
-        return encode_vector(orjson.loads(value) if isinstance(value, str) else value)
+        if value is not None:
+            return encode_vector(orjson.loads(value) if isinstance(value, str) else value)
+        parts = _collect_values(record, source.split("."))
+        return encode_mean_vector(parts) if parts else None
     except orjson.JSONDecodeError:
         raise BadRecord("the vector is not a list of numbers; --map vector= leaves it out") from None
     except BadVector as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ MAX_DIMENSIONS = 4096
 VECTOR_SETTING = "vector_dimensions"
 """Name, among the settings of an index, of the number of dimensions of its vectors; missing without vectors."""
 _NUMBER_BYTES = 4
+_MIN_MEAN_LENGTH = 1e-6
+"""Shortest mean of unit vectors that is more than a rounding error."""
 
 
 class BadVector(ValueError):
@@ -29,6 +33,22 @@ def encode_vector(value: object) -> bytes:
     if not vector.any():
         raise BadVector("the vector is zero, which has no direction")
     return vector.tobytes()
+
+
+def encode_mean_vector(values: Sequence[object]) -> bytes:
+    """Return the bytes of the mean direction of several vectors, such as those of the chunks of a document.
+
+    That is the mean of the vectors at unit length, at unit length itself. Raise BadVector unless each value is a list
+    of numbers with a direction, all of one length, and their mean has a direction.
+    """
+    vectors = [decode_vector(encode_vector(value)).astype(np.float64) for value in values]
+    if len({len(vector) for vector in vectors}) != 1:
+        raise BadVector("the vectors of its parts have different lengths")
+    mean = np.mean([vector / np.linalg.norm(vector) for vector in vectors], axis=0)
+    length = float(np.linalg.norm(mean))
+    if length < _MIN_MEAN_LENGTH:
+        raise BadVector("the vectors of its parts cancel each other out, so it has no direction")
+    return encode_vector((mean / length).tolist())
 
 
 def decode_vector(data: bytes) -> NDArray[np.float32]:

@@ -196,7 +196,8 @@ def _check_source(engine: Engine, index: str) -> Iterator[Finding]:
         else:
             lag = source.measure_lag(reader.scan_versions())
             counts = f"{lag.missing:,} documents not indexed, {lag.changed:,} changed, {lag.deleted:,} deleted"
-            detail = f"{attachment.index} since it was attached: {counts}"
+            vectors = f"; vectors: field {attachment.vector_field}" if attachment.vector_field else ""
+            detail = f"{attachment.index} since it was attached: {counts}{vectors}"
             yield Finding(what, "note", detail, fix) if any(lag) else Finding(what, "ok", detail)
     except PhraseComError as error:
         yield _make_failure(what, error)

@@ -29,6 +29,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _MAX_DRIFT = 0.2
 """Changed share of an index from which a refresh is suggested."""
+_NO_VECTORS = "none"
+"""Value of --vectors that leaves the vectors of a source out."""
 _MAX_MISSING_NAMES = 10
 """Ids that are named in a message."""
 
@@ -93,6 +95,12 @@ def index_command(
 @analysis_options
 @force_option
 @click.option(
+    "--vectors",
+    metavar="FIELD|none",
+    help="Field with the vectors of the documents, of type dense_vector; chunks.vector for those of chunks, of which "
+    "the mean is taken; none: leave them out.  [default: the only such field]",
+)
+@click.option(
     "--source-api-key-file",
     "source_key_file",
     type=click.File(encoding="utf-8"),
@@ -111,6 +119,7 @@ def attach_command(
     maps: tuple[str, ...],
     rejects_path: Path | None,
     force: bool,
+    vectors: str | None,
     source_key_file: IO[str] | None,
     source_api_key: str | None,
     as_json: bool,
@@ -120,16 +129,32 @@ def attach_command(
     http://localhost:9200/news --index news --map text=body. If both are on the same cluster, searches over HTTP run
     on the existing index itself.
     """
-    from indexer.readers.elasticsearch_index import find_attachment, read_elasticsearch_index
+    from indexer.readers.elasticsearch_index import find_attachment, find_source_vectors, read_elasticsearch_index
 
-    fields = FieldMap.parse(maps)
+    named_fields = _add_vector_field(FieldMap.parse(maps), vectors)
     key = _find_source_key(source_api_key, source_key_file)
+    choice = find_source_vectors(source, named_fields, api_key=key)
+    fields = FieldMap({**named_fields.sources, "vector": choice.path})
+    if choice.note:
+        click.echo(f"phrasecom: {choice.note}", err=True)
 
     def read(settings: Settings, rejects: Rejects) -> Iterable[Document]:
         return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=key)
 
     attachment = find_attachment(source, fields, api_key=key)
     return _run_build(read, index, rejects_path, force, as_json, options, attachment)
+
+
+def _add_vector_field(fields: FieldMap, vectors: str | None) -> FieldMap:
+    """Return the fields with the value of --vectors, which is another way to write --map vector=FIELD."""
+    if vectors is None:
+        return fields
+    if not vectors:
+        raise click.UsageError("--vectors is empty; name a field, or write --vectors none")
+    path = "" if vectors == _NO_VECTORS else vectors
+    if fields.sources.get("vector", path) != path:
+        raise click.UsageError(f"--vectors {vectors} and --map vector={fields.sources['vector']} differ; give one")
+    return FieldMap({**fields.sources, "vector": path})
 
 
 def _find_source_key(argument: str | None, file: IO[str] | None) -> str | None:

@@ -96,7 +96,7 @@ class SourceFields:
     aggregatable: frozenset[str] = frozenset()
     """Fields that can be aggregated and sorted by."""
     document_fields: Mapping[str, str] = field(default_factory=dict)
-    """title, text, date, url, acl -> field of the source, for those it has."""
+    """title, text, date, url, acl, vector -> field of the source, for those it has."""
 
     def list_fields_with_facet(self, field_by_facet: Mapping[str, str]) -> list[tuple[str, str | None]]:
         """Return (field, facet) pairs of the facets that can be counted in the source.
@@ -138,7 +138,8 @@ class AttachedSource(ABC):
 
     def __init__(self, attachment: Attachment) -> None:
         self.name = attachment.index
-        self.field_map = FieldMap(attachment.fields)
+        # former versions read no vectors; a field of that name must not change the versions of their documents
+        self.field_map = FieldMap({"vector": "", **attachment.fields})
         self.has_revisions = attachment.has_revisions
 
     @abstractmethod

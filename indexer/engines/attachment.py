@@ -22,12 +22,18 @@ class Attachment:
     cluster: str
     """UUID of the cluster, independent of the address it is reached at."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Field of a document -> field of the attached index, as given with --map."""
+    """Field of a document -> field of the attached index, as given with --map; empty for one that is left out. The
+    field with the vectors is among them, also if it was found in the mapping."""
     has_revisions: bool = False
     """Whether the revisions of the documents were kept; former versions did not."""
     checkpoints: Mapping[str, Sequence[int]] | None = None
     """UUID of each index behind the name -> last sequence number of each shard, shortly before it was read; None if
     the key for the source may not read its statistics."""
+
+    @property
+    def vector_field(self) -> str | None:
+        """The field that the vectors of the documents were read from; None if they were read without vectors."""
+        return self.fields.get("vector") or None
 
     def to_setting(self) -> dict[str, object]:
         """Return the value stored under ATTACHMENT_SETTING."""

@@ -8,14 +8,13 @@ filter would take that document for a public one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from indexer.engines.mapped_fields import MappedField, MappingBody, iterate_fields
 from indexer.errors import Forbidden
 
-MappingBody = Mapping[str, Any]
-"""A part of a mapping, as Elasticsearch returns it."""
 _HARMLESS_METADATA = frozenset({"_score", "_doc", "_id"})
 _FIX = (
     "use a key for all groups, or map the field as a searchable keyword and attach the index again "
@@ -113,7 +112,7 @@ def make_field_guard(mappings: Mapping[str, MappingBody], acl_path: str, is_mapp
             fix="use a key for all groups, or attach each index separately",
         )
     ((index, mapping),) = mappings.items()
-    fields = {field.path: field for field in _iterate_fields(mapping.get("properties", {}))}
+    fields = {field.path: field for field in iterate_fields(mapping.get("properties", {}))}
     obstacle = _find_obstacle(mapping, fields, acl_path, is_mapped) if acl_path else ""
     return FieldGuard(
         index,
@@ -139,7 +138,7 @@ def find_unknown_paths(mappings: Mapping[str, MappingBody], paths: Collection[st
     """Return the paths under which no record of a source can have a value, by the mappings of its indices."""
 
     def is_known(mapping: MappingBody, path: str) -> bool:
-        is_mapped = any(field.path == path for field in _iterate_fields(mapping.get("properties", {})))
+        is_mapped = any(field.path == path for field in iterate_fields(mapping.get("properties", {})))
         return is_mapped or _may_be_unmapped(mapping, path)
 
     return [path for path in paths if not any(is_known(mapping, path) for mapping in mappings.values())]
@@ -162,39 +161,13 @@ def _matches(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
 
 
-class _MappedField(NamedTuple):
-    """A field, object or subfield of a mapping."""
-
-    path: str
-    options: MappingBody
-    is_nested: bool
-    """Whether it is inside a nested object, whose fields a query of the document does not see."""
-
-    @property
-    def type(self) -> str:
-        return str(self.options.get("type", "object"))
-
-    def list_copies(self) -> list[str]:
-        """Return the fields that its values are copied to."""
-        targets = self.options.get("copy_to", [])
-        return [targets] if isinstance(targets, str) else list(targets)
-
-
-def _iterate_fields(properties: MappingBody, prefix: str = "", is_nested: bool = False) -> Iterator[_MappedField]:
-    for name, options in properties.items():
-        field = _MappedField(prefix + name, options, is_nested)
-        yield field
-        yield from _iterate_fields(options.get("properties", {}), f"{field.path}.", is_nested or field.type == "nested")
-        yield from _iterate_fields(options.get("fields", {}), f"{field.path}.", is_nested)
-
-
 def _find_hidden(mapping: MappingBody, acl_path: str) -> frozenset[str]:
     """Return the acl field, all fields that may have its values, and fields that show parts of other documents."""
     runtime = mapping.get("runtime", {})
     lookups = {name for name, options in runtime.items() if options.get("type") == "lookup"}
     if not acl_path:
         return frozenset(lookups)
-    fields = list(_iterate_fields(mapping.get("properties", {})))
+    fields = list(iterate_fields(mapping.get("properties", {})))
     hidden = {acl_path} | lookups | {name for name, options in runtime.items() if "script" in options}
     hidden |= {field.path for field in fields if "script" in field.options}
     size = 0
@@ -209,13 +182,13 @@ def _find_hidden(mapping: MappingBody, acl_path: str) -> frozenset[str]:
     return frozenset(hidden)
 
 
-def _find_searched_by_meaning(fields: Collection[_MappedField]) -> frozenset[str]:
+def _find_searched_by_meaning(fields: Collection[MappedField]) -> frozenset[str]:
     """Return the fields of type ``semantic_text``, and their aliases."""
     found = {field.path for field in fields if field.type == "semantic_text"}
     return frozenset(found | {one.path for one in fields if one.type == "alias" and one.options.get("path") in found})
 
 
-def _find_short_names(fields: list[_MappedField], hidden: Collection[str]) -> set[str]:
+def _find_short_names(fields: list[MappedField], hidden: Collection[str]) -> set[str]:
     """Return the other name of each hidden field in a passthrough object, whose fields also have names without it."""
     names: set[str] = set()
     for outer in fields:
@@ -227,7 +200,7 @@ def _find_short_names(fields: list[_MappedField], hidden: Collection[str]) -> se
     return names
 
 
-def _find_obstacle(mapping: MappingBody, fields: Mapping[str, _MappedField], acl_path: str, is_mapped: bool) -> str:
+def _find_obstacle(mapping: MappingBody, fields: Mapping[str, MappedField], acl_path: str, is_mapped: bool) -> str:
     """Return why a filter by the acl field would not see the groups as the records have them; empty if it would."""
     field = fields.get(acl_path)
     if acl_path in mapping.get("runtime", {}):

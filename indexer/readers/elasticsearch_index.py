@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -12,9 +12,23 @@ from indexer.defaults import DEFAULT_MAX_DOCUMENT_BYTES
 from indexer.documents import Document
 from indexer.engines.attached_source import make_revision
 from indexer.engines.attachment import Attachment
-from indexer.engines.elasticsearch.attached_source import fetch_checkpoints, fetch_cluster_id, fetch_index_uuids
+from indexer.engines.elasticsearch.attached_source import (
+    MAX_VECTORS_PER_REQUEST,
+    fetch_checkpoints,
+    fetch_cluster_id,
+    fetch_index_uuids,
+)
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
+from indexer.engines.elasticsearch.query_builder import build_source_filter
 from indexer.engines.field_guard import find_unknown_paths
+from indexer.engines.mapped_fields import MappingBody
+from indexer.engines.vector_fields import (
+    VectorChoice,
+    check_vector_field,
+    choose_vector_field,
+    find_vector_fields,
+    make_choice_without_mapping,
+)
 from indexer.errors import BadInput, BadParameter, BadSetting
 from indexer.readers.registry import make_documents
 from indexer.readers.rejects import Rejects
@@ -39,26 +53,45 @@ def read_elasticsearch_index(
     """Yield the documents of ``http://host:9200/index`` as they are now, whatever is written to it meanwhile.
 
     Raise BadParameter if the source is no such address or lacks a field that ``fields`` names, EngineUnavailable if the
-    server does not respond.
+    server does not respond. Vectors are read from the field that ``fields`` names, or else as
+    ``find_source_vectors`` says.
     """
-    url, index = split_index_url(source)
-    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
-    connection.get_version()
+    connection, index = _connect(source, api_key, timeout)
+    mappings = _fetch_mappings(connection, index)
     fields = fields or FieldMap()
-    _check_mapped_fields(connection, index, fields)
-    return make_documents(_read_rows(connection, index, "id" in fields.sources), rejects, fields, max_bytes)
+    _check_mapped_fields(mappings, index, fields)
+    vector_path = _choose_vectors(mappings, fields).path
+    fields = FieldMap({**fields.sources, "vector": vector_path})
+    others = [field.path for field in find_vector_fields((mappings or {}).values()) if field.path != vector_path]
+    hits = _scan_hits(connection, index, has_vectors=bool(vector_path), excluded_paths=others)
+    rows = _read_rows(connection, index, hits, "id" in fields.sources)
+    return make_documents(rows, rejects, fields, max_bytes)
+
+
+def find_source_vectors(
+    source: str, fields: FieldMap, *, api_key: str | None = None, timeout: float = 30.0
+) -> VectorChoice:
+    """Return the field to read vectors from: the one that ``fields`` names, or else the only one of the mapping.
+
+    Raise BadParameter if the source lacks a field that ``fields`` names, or if the one for vectors has none.
+    """
+    connection, index = _connect(source, api_key, timeout)
+    try:
+        mappings = _fetch_mappings(connection, index)
+    finally:
+        connection.client.close()
+    _check_mapped_fields(mappings, index, fields)
+    return _choose_vectors(mappings, fields)
 
 
 def find_attachment(
     source: str, fields: FieldMap, *, api_key: str | None = None, timeout: float = 30.0
 ) -> Attachment | None:
     """Return what an index stores about its source; None if its documents get other ids than in the source."""
-    url, index = split_index_url(source)
     if "id" in fields.sources:
         return None
-    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    connection, index = _connect(source, api_key, timeout)
     try:
-        connection.get_version()
         with connection.translate_errors():
             cluster = fetch_cluster_id(connection)
         checkpoints = fetch_checkpoints(connection, index)
@@ -77,7 +110,17 @@ def split_index_url(source: str) -> tuple[str, str]:
     return url, unquote(index)
 
 
-def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: bool) -> Iterator[SourceRow]:
+def _connect(source: str, api_key: str | None, timeout: float) -> tuple[ElasticsearchConnection, str]:
+    """Return a connection to the server of a source, whose version is supported, and the name of the index."""
+    url, index = split_index_url(source)
+    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    connection.get_version()
+    return connection, index
+
+
+def _read_rows(
+    connection: ElasticsearchConnection, index: str, hits: Iterator[dict[str, Any]], has_mapped_id: bool
+) -> Iterator[SourceRow]:
     """Yield a row for every hit; unless the id is mapped to a field, it is that of Elasticsearch.
 
     Only then is there a revision: under another id the document cannot be found in the source again.
@@ -86,7 +129,7 @@ def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: b
         uuids = fetch_index_uuids(connection, index)
     except NotFoundError:
         raise _make_unknown_index_error(connection, index) from None
-    for hit in _scan_hits(connection, index):
+    for hit in hits:
         record: dict[str, Any] = dict(hit.get("_source") or {})
         revision = None
         if not has_mapped_id:
@@ -95,17 +138,24 @@ def _read_rows(connection: ElasticsearchConnection, index: str, has_mapped_id: b
         yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"], revision)
 
 
-def _check_mapped_fields(connection: ElasticsearchConnection, index: str, fields: FieldMap) -> None:
-    """Raise BadParameter for a named field that the index lacks: documents without their groups would be public."""
+def _fetch_mappings(connection: ElasticsearchConnection, index: str) -> dict[str, MappingBody] | None:
+    """Return the mapping of each index behind a name; None if the API key may not read mappings."""
     try:
         with connection.translate_errors():
             response = connection.client.indices.get_mapping(index=index).body
     except NotFoundError:
         raise _make_unknown_index_error(connection, index) from None
     except BadSetting:
-        return  # reading documents may be allowed without reading the mapping
-    mappings = {name: entry["mappings"] for name, entry in response.items()}
-    unknown = find_unknown_paths(mappings, [path for path in fields.sources.values() if path])
+        return None  # reading documents may be allowed without reading the mapping
+    return {name: entry["mappings"] for name, entry in response.items()}
+
+
+def _check_mapped_fields(mappings: Mapping[str, MappingBody] | None, index: str, fields: FieldMap) -> None:
+    """Raise BadParameter for a named field that the index lacks: documents without their groups would be public."""
+    if mappings is None:
+        return
+    paths = [path for target, path in fields.sources.items() if path and target != "vector"]
+    unknown = find_unknown_paths(mappings, paths)
     if unknown:
         names = sorted({name for mapping in mappings.values() for name in mapping.get("properties", {})})
         more = ", ..." if len(names) > _MAX_FIELDS_LISTED else ""
@@ -115,12 +165,31 @@ def _check_mapped_fields(connection: ElasticsearchConnection, index: str, fields
         )
 
 
+def _choose_vectors(mappings: Mapping[str, MappingBody] | None, fields: FieldMap) -> VectorChoice:
+    """Return the field to read vectors from; raise BadParameter if the one that ``fields`` names has none."""
+    if "vector" in fields.sources:
+        path = fields.sources["vector"]
+        if path and mappings is not None:
+            check_vector_field(mappings, path)
+        return VectorChoice(path)
+    if mappings is None:
+        return make_choice_without_mapping()
+    return choose_vector_field(find_vector_fields(mappings.values()))
+
+
 def _make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:
     return BadInput(f"{connection.url} has no index {index!r}", fix="check its name")
 
 
-def _scan_hits(connection: ElasticsearchConnection, index: str) -> Iterator[dict[str, Any]]:
+def _scan_hits(
+    connection: ElasticsearchConnection, index: str, *, has_vectors: bool, excluded_paths: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield all documents of an index at one point in time.
+
+    ``has_vectors``: whether vectors are read. ``excluded_paths``: fields that are not, of all that have vectors.
+    """
     client = connection.client
+    source_filter = build_source_filter(has_vectors and connection.leaves_vectors_out(), excluded_paths)
     with connection.translate_errors():
         try:
             pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE)["id"]
@@ -132,7 +201,8 @@ def _scan_hits(connection: ElasticsearchConnection, index: str) -> Iterator[dict
             with connection.translate_errors():
                 response = client.search(
                     pit={"id": pit, "keep_alive": KEEP_ALIVE},
-                    size=PAGE_SIZE,
+                    size=min(PAGE_SIZE, MAX_VECTORS_PER_REQUEST) if has_vectors else PAGE_SIZE,
+                    source=source_filter or True,
                     sort=["_shard_doc"],
                     search_after=after,
                     seq_no_primary_term=True,

@@ -10,7 +10,14 @@ import pytest
 from indexer.documents import Document
 from indexer.readers.jsonl import format_json_line
 from indexer.records import BadRecord, FieldMap, make_document
-from indexer.vectors import BadVector, count_dimensions, decode_vector, encode_vector, find_dimension_fault
+from indexer.vectors import (
+    BadVector,
+    count_dimensions,
+    decode_vector,
+    encode_mean_vector,
+    encode_vector,
+    find_dimension_fault,
+)
 from worker.explain.side import Side
 
 MAX_BYTES = 100_000
@@ -52,6 +59,48 @@ def test_a_record_has_a_vector_as_a_list_or_as_json(value: object) -> None:
 def test_a_record_with_a_bad_vector_is_rejected_and_told_how_to_leave_it_out(value: object) -> None:
     with pytest.raises(BadRecord, match="--map vector= leaves it out"):
         make_document({"text": "a b", "vector": value}, FieldMap({}), "1", MAX_BYTES)
+
+
+def make_chunked(chunks: object) -> Document:
+    return make_document({"text": "a b", "chunks": chunks}, FieldMap({"vector": "chunks.vector"}), "1", MAX_BYTES)
+
+
+def test_the_vector_of_a_document_in_chunks_is_their_mean_direction() -> None:
+    document = make_chunked([{"vector": [2, 0]}, {"vector": [0, 0.5]}, {"text": "not embedded"}, {"vector": None}])
+    assert document.vector is not None
+    np.testing.assert_allclose(decode_vector(document.vector), [math.sqrt(0.5)] * 2, rtol=1e-6)
+    assert "chunks" not in document.extra
+
+
+@pytest.mark.parametrize("chunks", [None, [], {}, [{}], [{"vector": None}], ["text"], "text", [[{"vector": [1]}]]])
+def test_a_document_whose_chunks_have_no_vectors_has_none(chunks: object) -> None:
+    assert make_chunked(chunks).vector is None
+
+
+def test_vectors_in_lists_of_lists_of_chunks_are_found() -> None:
+    sections = [{"chunks": [{"v": [1, 0]}]}, {"chunks": [{"v": [0, 1]}, {"v": [0, 1]}]}]
+    record = {"text": "a b", "sections": sections}
+    document = make_document(record, FieldMap({"vector": "sections.chunks.v"}), "1", MAX_BYTES)
+    assert document.vector == encode_mean_vector([[1, 0], [0, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("vectors", "reason"),
+    [
+        ([[1, 2], [1, 2, 3]], "different lengths"),
+        ([[1, 2], [-1, -2]], "cancel each other out"),
+        ([[1, 2], [0, 0]], "no direction"),
+        ([[1, 2], "soon"], "not a list of numbers"),
+    ],
+)
+def test_chunks_without_a_common_direction_are_rejected(vectors: list[object], reason: str) -> None:
+    with pytest.raises(BadRecord, match=f"{reason}.*--map vector= leaves it out"):
+        make_chunked([{"vector": vector} for vector in vectors])
+
+
+def test_a_vector_that_is_left_out_is_not_taken_from_a_column_without_a_name() -> None:
+    record = {"text": "a b", "": "7", "vector": [1, 2]}
+    assert make_document(record, FieldMap({"vector": "", "date": ""}), "1", MAX_BYTES).vector is None
 
 
 def test_a_document_keeps_its_vector_through_json_and_its_version_covers_it() -> None:

@@ -71,9 +71,8 @@ def get_index(name: str) -> Response:
         return _make_json_response(_describe_index(info) | _list_source_fields_and_facets(source, groups))
     names = context.catalog.run_on_reader(name, lambda reader: reader.facet_names(groups))
     facets = [{"field": facet, "name": facet} for facet in names[:_MAX_FACETS]]
-    return _make_json_response(
-        _describe_index(info) | {"fields": {field: field for field in _DOCUMENT_FIELDS}, "facets": facets}
-    )
+    names_of_fields = {**{field: field for field in _DOCUMENT_FIELDS}, "vector": None}
+    return _make_json_response(_describe_index(info) | {"fields": names_of_fields, "facets": facets})
 
 
 def _list_source_fields_and_facets(source: AttachedSource, groups: Groups) -> dict[str, Any]:
@@ -85,7 +84,7 @@ def _list_source_fields_and_facets(source: AttachedSource, groups: Groups) -> di
         {"field": field, "name": facet}
         for field, facet in fields.list_fields_with_facet(source.field_map.get_facet_sources())
     ]
-    names = {field: fields.document_fields.get(field) for field in _DOCUMENT_FIELDS}
+    names = {field: fields.document_fields.get(field) for field in (*_DOCUMENT_FIELDS, "vector")}
     return {"fields": names, "facets": facets[:_MAX_FACETS]}
 
 

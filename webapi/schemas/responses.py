@@ -236,6 +236,9 @@ class FieldsReply(ReplyModel):
     text: str | None
     date: str | None
     url: str | None
+    vector: str | None = Field(
+        description="The field of a source that the vectors of the documents were read from; null without vectors"
+    )
 
 
 class FacetReply(ReplyModel):

@@ -44,13 +44,15 @@ _FIELDS_TTL_SECONDS = 5.0
 """Seconds the fields of a source and the UUIDs of its indices are cached; both may change at any time."""
 _MAX_KNOWN_VERSIONS = 20_000
 """Number of revisions whose content version is remembered."""
+MAX_VECTORS_PER_REQUEST = 100
+"""Documents fetched at once with their vectors: one of 20 chunks with 1,024 numbers each has about 250 KB."""
 _TEXT_ROLES = ("title", "text")
 _JSON_TYPE = "application/json"
 _NDJSON_TYPE = "application/x-ndjson"
 _MAX_TOGETHER_BYTES = 16 * 2**20
 """Size of a multi-search; Elasticsearch accepts 100 MB by default, and fewer if it is short of memory."""
 _MAX_QUOTED_CHARS = 300
-_DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl")
+_DOCUMENT_FIELDS = ("title", "text", "date", "url", "acl", "vector")
 
 
 def fetch_cluster_id(connection: ElasticsearchConnection) -> str:
@@ -343,15 +345,22 @@ class ElasticsearchSource(AttachedSource):
     def _search_ids(
         self, ids: Collection[str], access: SourceAccess | None, *, with_source: bool
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the documents of these ids with their sequence numbers, in one request for every thousand."""
-        remaining = iter(ids)
-        while batch := list(islice(remaining, query_builder.MAX_IDS_PER_CLAUSE)):
+        """Yield the documents of these ids with their sequence numbers, in one request for every thousand, or for
+        every hundred with vectors."""
+        has_vectors = with_source and self.attachment.vector_field is not None
+        source = self._build_source_filter() if has_vectors else with_source
+        remaining, size = iter(ids), MAX_VECTORS_PER_REQUEST if has_vectors else query_builder.MAX_IDS_PER_CLAUSE
+        while batch := list(islice(remaining, size)):
             # usually one document for each id, but a name may cover several indices
-            hits = self.search(query_builder.build_revision_search(batch, len(batch), with_source), access)["hits"]
-            if hits["total"]["value"] > len(batch):
-                size = hits["total"]["value"]
-                hits = self.search(query_builder.build_revision_search(batch, size, with_source), access)["hits"]
+            hits = self.search(query_builder.build_revision_search(batch, len(batch), source), access)["hits"]
+            total = hits["total"]["value"]
+            if total > len(batch):
+                hits = self.search(query_builder.build_revision_search(batch, total, source), access)["hits"]
             yield from hits["hits"]
+
+    def _build_source_filter(self) -> bool | dict[str, Any]:
+        """Return the ``_source`` of a search for documents with their vectors."""
+        return query_builder.build_source_filter(self._engine.connection.leaves_vectors_out()) or True
 
     def _get_index_uuids(self) -> Mapping[str, str]:
         with self._lock:

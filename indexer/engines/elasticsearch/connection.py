@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,8 @@ from indexer.errors import (
 
 SUPPORTED_VERSIONS = (8, 9)
 """Supported major versions."""
+_LEAVES_VECTORS_OUT = (9, 2)
+"""First version that returns documents without their vectors, unless a search asks for them."""
 _PING_SECONDS = 2.0
 LONG_TIMEOUT = 3600.0
 """Timeout in seconds of slow requests, such as merging a whole index."""
@@ -83,17 +86,28 @@ class ElasticsearchConnection:
             )
         except ValueError as error:
             raise BadSetting(f"{url!r} is not an Elasticsearch URL: {error}", fix="write http://HOST:9200") from None
-        self._version: str | None = None
+        self._info: Mapping[str, Any] | None = None
 
     def get_version(self) -> str:
         """Return the version of the server, requested once; raise UnsupportedVersion for one we do not support.
 
         Called before anything else is sent.
         """
-        if self._version is None:
+        if self._info is None:
             with self.translate_errors():
-                self._version = require_supported_version(self.url, self.client.info().body)
-        return self._version
+                info = self.client.info().body
+            require_supported_version(self.url, info)
+            self._info = info
+        return str(self._info["version"]["number"])
+
+    def leaves_vectors_out(self) -> bool:
+        """Return whether documents come without their vectors unless a search asks for them; older servers refuse a
+        search that asks."""
+        version = self.get_version()
+        assert self._info is not None
+        if self._info["version"].get("build_flavor") == "serverless":  # it calls itself 8.11, and is always the newest
+            return True
+        return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) >= _LEAVES_VECTORS_OUT
 
     def time_requests(self, record_seconds: Callable[[float], None]) -> None:
         """Call ``record_seconds`` with the duration of every request."""

@@ -207,13 +207,27 @@ def build_word_search(words: Sequence[str], ids: Sequence[str], fields: Sequence
     return {"query": {"ids": {"values": list(ids)}}, "size": len(ids), "_source": list(fields), "aggs": aggregations}
 
 
-def build_revision_search(ids: Sequence[str], size: int, with_source: bool) -> Body:
-    """Build the search for the sequence numbers of these documents in a source, with or without their content."""
+def build_revision_search(ids: Sequence[str], size: int, source: bool | Body) -> Body:
+    """Build the search for the sequence numbers of these documents in a source.
+
+    ``source``: what of their content to return, as ``_source`` has it.
+    """
     return {
         "query": {"ids": {"values": list(ids)}},
         "size": size,
         "seq_no_primary_term": True,
-        "_source": with_source,
+        "_source": source,
+    }
+
+
+def build_source_filter(with_vectors: bool, excluded_paths: Sequence[str] = ()) -> Body:
+    """Build the ``_source`` of a search that returns whole documents, apart from the excluded paths.
+
+    ``with_vectors``: whether to ask for vectors, for servers that leave them out otherwise.
+    """
+    return {
+        **({"exclude_vectors": False} if with_vectors else {}),
+        **({"excludes": list(excluded_paths)} if excluded_paths else {}),
     }
 
 

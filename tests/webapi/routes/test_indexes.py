@@ -25,7 +25,7 @@ ODD_IDS = ["a/b", "/leading", "a//b", "dots/../up", "Ã¼ ? # % &", "a" * 400, "æ—
 def test_indexes_are_listed_and_described(real: Client) -> None:
     (papers,) = [one for one in real.list_indexes() if one["name"] == "papers"]
     whole = real.get_index("papers")
-    assert whole["fields"] == {name: name for name in ("title", "text", "date", "url")}
+    assert whole["fields"] == {name: name for name in ("title", "text", "date", "url")} | {"vector": None}
     assert whole["facets"] == [{"field": "source", "name": "source"}] and whole["source"] is None
     assert papers == {name: value for name, value in whole.items() if name not in ("fields", "facets")}
     assert papers["documents"] >= 12 and papers["phrases"] > 0 and papers["epoch"]

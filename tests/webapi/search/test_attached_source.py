@@ -417,7 +417,8 @@ def shared(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_the_api_describes_the_fields_and_facets_of_the_source(shared: AppClient) -> None:
     description = shared.get("/v1/indexes/news").json
-    assert description["fields"] == {"title": "headline", "text": "body", "date": "published", "url": None}
+    names = {"title": "headline", "text": "body", "date": "published"}
+    assert description["fields"] == names | {"url": None, "vector": None}
     assert description["facets"] == [{"field": "meta.desk", "name": "desk"}] and description["source"].startswith(
         "stories-"
     )
