@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +26,7 @@ def encode_vector(value: object) -> bytes:
     if not 1 <= len(value) <= MAX_DIMENSIONS:
         raise BadVector(f"the vector has {len(value):,} numbers; it needs 1 to {MAX_DIMENSIONS:,}")
     with np.errstate(over="ignore"):
-        vector = np.array(value, dtype=np.float64).astype("<f4")
+        vector = np.array([_to_float(number) for number in value]).astype("<f4")
     if not np.isfinite(vector).all():
         raise BadVector("the vector contains a number that is not finite")
     if not vector.any():
@@ -41,6 +44,12 @@ def count_dimensions(data: bytes) -> int:
     return len(data) // _NUMBER_BYTES
 
 
+def read_dimensions(settings: Mapping[str, object]) -> int | None:
+    """Return the number of dimensions of the vectors of an index by its settings; None for an index without vectors."""
+    dimensions = settings.get(VECTOR_SETTING)
+    return dimensions if isinstance(dimensions, int) else None
+
+
 def find_dimension_fault(data: bytes | None, dimensions: int | None) -> str | None:
     """Return why a document with this vector, or none, does not fit an index; None if it does.
 
@@ -51,6 +60,13 @@ def find_dimension_fault(data: bytes | None, dimensions: int | None) -> str | No
     if dimensions is None:
         return "it has a vector, but the index was built without vectors; leave it out, or build the index with vectors"
     return f"its vector has {count_dimensions(data):,} numbers, those of the index {dimensions:,}; use the same model"
+
+
+def _to_float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a whole number of more than 300 digits
+        return math.inf
 
 
 def _is_number(value: object) -> bool:
