@@ -139,6 +139,8 @@ class AttachedSource(ABC):
     def __init__(self, attachment: Attachment) -> None:
         self.name = attachment.index
         self.field_map = FieldMap(attachment.fields)
+        self.vector_field = attachment.fields.get("vector")
+        """The field of the source that the vectors of the documents come from, None without vectors."""
         self.has_revisions = attachment.has_revisions
 
     @abstractmethod

@@ -183,7 +183,7 @@ class RedisJobStore(JobStore):
         return f"{self.prefix}{kind}:{id}".encode("utf-8", "surrogatepass")
 
     def _make_answer_script_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int, bytes]:
-        """Return what the scripts that store an answer take: body, acls, seconds to keep them, limit in bytes, vector."""
+        """Return what the scripts that store an answer take: body, acls, seconds to keep it, limit in bytes, vector."""
         acls = dumps([answer.index, {id: list(acl) for id, acl in answer.acls.items()}])
         limits = self.limits
         vector = answer.query_vector or b""
