@@ -15,7 +15,9 @@ from indexer.vectors import encode_vector
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
 from tests.support.corpora.web_papers import make_web_papers
 from tests.support.engines import ENGINE_KINDS, open_empty_engine
+from tests.support.multi_searches import search_together
 from tests.support.vector_indexes import declare_vectors, record_specs
+from webapi.context import EXTENSION
 from worker.explain.side import Side
 
 Callers = dict[str, AppClient]
@@ -62,13 +64,8 @@ def explain(app: AppClient, status: int = 200, **body: object) -> Any:
     return post(app, "/v1/explanations", {"index": "papers", "hits": HITS, **body}, status)
 
 
-def search_several(app: AppClient, *bodies: dict[str, Any]) -> Any:
-    lines = "".join(f"{{}}\n{json.dumps(body)}\n" for body in bodies)
-    headers = {"Prefer": "wait=60", "Authorization": f"Bearer {app.key}", "Content-Type": "application/x-ndjson"}
-    client = app.flask_app.test_client()
-    reply = client.post("/v1/papers/_msearch", data=lines, headers=headers)
-    assert reply.status_code == 200, reply.text
-    return reply.json["responses"]
+def search_several(app: AppClient, *bodies: dict[str, Any]) -> list[Any]:
+    return search_together(app, *(line for body in bodies for line in ({}, body)), path="/v1/papers/_msearch")
 
 
 def test_a_page_is_explained_by_words_and_vector(app: AppClient, vector: list[float]) -> None:
@@ -240,3 +237,25 @@ def test_vectors_of_a_caller_with_limited_groups_count_as_guesses(callers: Calle
     replies = [guest.post("/v1/explanations", {**hits, "vector": [*vector[:2], float(n)]}) for n in range(6)]
     assert [reply.status_code for reply in replies] == [200] * 5 + [429]
     assert read_problem(replies[-1].json)["code"] == "rate-limited"
+
+
+def test_the_length_is_checked_again_where_the_index_is_read(
+    app: AppClient, vector: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.index_catalog._SOURCE_TTL_SECONDS", 600.0)  # the first check does not see the new epoch
+    engine = app.flask_app.extensions[EXTENSION].gateway.container.engine
+
+    def build(dimensions: int) -> None:
+        with declare_vectors(dimensions):
+            build_index(make_web_papers(), engine, "rebuilt", processes=1, force=True)
+
+    build(3)
+    page = {"index": "rebuilt", "hits": HITS, "query": "web graph"}
+    post(app, "/v1/explanations", {**page, "vector": vector})
+    build(4)
+    refused = read_problem(post(app, "/v1/explanations", {**page, "query": "link", "vector": vector}, 400))
+    assert refused["code"] == "bad-side" and "3 numbers, those of the index have 4" in refused["detail"]
+    hits = post(app, "/v1/rebuilt/_search", {**WORDS, "why": {"vector": vector}})["hits"]["hits"]
+    assert {(hit["why"]["state"], hit["why"]["code"]) for hit in hits} == {("unavailable", "bad-side")}
+    post(app, "/v1/explanations", {**page, "vector": [*vector, 1.0]})
+    post(app, "/v1/explanations", {**page, "vector": vector}, 400)
