@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -25,8 +24,11 @@ def encode_vector(value: object) -> bytes:
         raise BadVector("the vector is not a list of numbers")
     if not 1 <= len(value) <= MAX_DIMENSIONS:
         raise BadVector(f"the vector has {len(value):,} numbers; it needs 1 to {MAX_DIMENSIONS:,}")
-    with np.errstate(over="ignore"):
-        vector = np.array([_to_float(number) for number in value]).astype("<f4")
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array(value, dtype=np.float64).astype("<f4")
+    except OverflowError:  # a whole number of more than 300 digits
+        vector = np.array([np.inf], dtype="<f4")
     if not np.isfinite(vector).all():
         raise BadVector("the vector contains a number that is not finite")
     if not vector.any():
@@ -60,13 +62,6 @@ def find_dimension_fault(data: bytes | None, dimensions: int | None) -> str | No
     if dimensions is None:
         return "it has a vector, but the index was built without vectors; leave it out, or build the index with vectors"
     return f"its vector has {count_dimensions(data):,} numbers, those of the index {dimensions:,}; use the same model"
-
-
-def _to_float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # a whole number of more than 300 digits
-        return math.inf
 
 
 def _is_number(value: object) -> bool:

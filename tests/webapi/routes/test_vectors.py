@@ -17,6 +17,7 @@ from tests.support.corpora.web_papers import make_web_papers
 from tests.support.engines import ENGINE_KINDS, open_empty_engine
 from tests.support.multi_searches import search_together
 from tests.support.vector_indexes import declare_vectors, record_specs
+from webapi.client import ApiError, Client
 from webapi.context import EXTENSION
 from worker.explain.side import Side
 
@@ -237,6 +238,12 @@ def test_vectors_of_a_caller_with_limited_groups_count_as_guesses(callers: Calle
     replies = [guest.post("/v1/explanations", {**hits, "vector": [*vector[:2], float(n)]}) for n in range(6)]
     assert [reply.status_code for reply in replies] == [200] * 5 + [429]
     assert read_problem(replies[-1].json)["code"] == "rate-limited"
+
+
+def test_the_client_sends_a_vector_beside_a_query(real: Client) -> None:
+    for query in ("web graph", None):
+        with pytest.raises(ApiError, match="the index has no vectors"):
+            real.explain("papers", HITS, query=query, vector=(0.5, 1.0))
 
 
 def test_the_length_is_checked_again_where_the_index_is_read(
