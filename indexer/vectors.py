@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,11 @@ def encode_vector(value: object) -> bytes:
         raise BadVector("the vector is not a list of numbers")
     if not 1 <= len(value) <= MAX_DIMENSIONS:
         raise BadVector(f"the vector has {len(value):,} numbers; it needs 1 to {MAX_DIMENSIONS:,}")
-    with np.errstate(over="ignore"):
-        vector = np.array(value, dtype=np.float64).astype("<f4")
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array(value, dtype=np.float64).astype("<f4")
+    except OverflowError:  # a whole number of more than 300 digits
+        vector = np.array([np.inf], dtype="<f4")
     if not np.isfinite(vector).all():
         raise BadVector("the vector contains a number that is not finite")
     if not vector.any():
@@ -59,6 +62,12 @@ def decode_vector(data: bytes) -> NDArray[np.float32]:
 def count_dimensions(data: bytes) -> int:
     """Return the number of dimensions of a vector of ``encode_vector``."""
     return len(data) // _NUMBER_BYTES
+
+
+def read_dimensions(settings: Mapping[str, object]) -> int | None:
+    """Return the number of dimensions of the vectors of an index by its settings; None for an index without vectors."""
+    dimensions = settings.get(VECTOR_SETTING)
+    return dimensions if isinstance(dimensions, int) else None
 
 
 def find_dimension_fault(data: bytes | None, dimensions: int | None) -> str | None:

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 Json = dict[str, Any]
 SideInput = Mapping[str, object] | str
-"""A side as the API takes it, or the id of a document."""
+"""A side as the API takes it, such as ``{"query": "solar power", "vector": [0.1, …]}``, or the id of a document."""
 
 
 class ApiError(Exception):
@@ -111,15 +111,24 @@ class Client:
         hits: Sequence[str],
         *,
         query: str | None = None,
+        vector: Sequence[float] | None = None,
         document: str | None = None,
         against: str | None = None,
         max_seconds: float = 60.0,
     ) -> Json:
         """Return the finished explanation of a results page; raise TimeoutError after ``max_seconds``, or ApiError.
 
-        Its entries have words and phrases without evidence; ``get_comparison`` fetches the comparison behind a list.
+        ``vector``: that of the query, by the model that made the vectors of the index. The entries have words and
+        phrases without evidence; ``get_comparison`` fetches the comparison behind a list.
         """
-        values = {"index": index, "hits": list(hits), "query": query, "document": document, "against": against}
+        values = {
+            "index": index,
+            "hits": list(hits),
+            "query": query,
+            "vector": None if vector is None else list(vector),
+            "document": document,
+            "against": against,
+        }
         return self._post_and_wait("/v1/explanations", {k: v for k, v in values.items() if v is not None}, max_seconds)
 
     def get_comparison(self, address: str, *, max_seconds: float = 60.0) -> Json:

@@ -78,7 +78,7 @@ class Comparer:
         UnknownDocument
             If a side names a document that does not exist or that the spec's groups may not read.
         BadSide
-            If a ``search`` side selects no document.
+            If a ``search`` side selects no document, or a vector has another length than those of the index.
         TooLarge
             If a side exceeds the limits of this comparer.
         EpochChanged
@@ -363,7 +363,8 @@ def compare(
     ----------
     a, b
         The sides, written as on the shell: an id, or ``id:…``, ``ids:…,…``, ``search:…``, ``query:…``, ``text:…``,
-        ``file:…``.
+        ``file:…``. A query with a vector is ``Side.from_query(words, vector)``, a text with one
+        ``Side.from_json({"text": …, "vector": […]})``.
     index
         Name of the index.
     engine

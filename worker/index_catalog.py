@@ -13,10 +13,11 @@ from weakref import WeakKeyDictionary
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups
-from indexer.errors import EpochChanged, PhraseComError
+from indexer.errors import BadSide, EpochChanged, PhraseComError
 from indexer.model.query_words import list_lemmas
+from indexer.vectors import read_dimensions
 from worker.explain.query_match import QueryMatcher
-from worker.explain.side import split_search_words_and_filters
+from worker.explain.side import check_vector_dimensions, split_search_words_and_filters
 
 if TYPE_CHECKING:
     from indexer.analysis.analyzer import Analyzer
@@ -62,6 +63,7 @@ class IndexCatalog:
         self._analyzers = get_analyzer_cache(engine)
         self._sources: dict[str, tuple[float, AttachedSource | None]] = {}
         self._recalled_sources: dict[str, tuple[float, AttachedSource | None]] = {}
+        self._dimensions: dict[str, tuple[float, int | None]] = {}
 
     def open_reader(self, index: str) -> Reader:
         """Open the current epoch of an index; raise UnknownIndex if there is none."""
@@ -95,6 +97,23 @@ class IndexCatalog:
         """Return whether ``recall_attached_source`` would return None without a request."""
         expires, source = self._recalled_sources.get(index, (0.0, None))
         return source is None and expires >= time.monotonic()
+
+    def check_vector(self, index: str, vector: bytes | None) -> None:
+        """Raise BadSide for the vector of a query or a text that cannot be compared with those of an index.
+
+        The number of dimensions is looked up every few seconds, and before a vector is refused: the index may have been
+        built anew. The worker checks it again on the epoch that it reads.
+        """
+        if vector is None:
+            return
+        expires, dimensions = self._dimensions.get(index, (0.0, None))
+        if expires >= time.monotonic():
+            with suppress(BadSide):
+                check_vector_dimensions(vector, dimensions)
+                return
+        dimensions = read_dimensions(self.engine.get_info(index).settings)
+        self._dimensions[index] = (time.monotonic() + _SOURCE_TTL_SECONDS, dimensions)
+        check_vector_dimensions(vector, dimensions)
 
     def get_analyzer(self, index: str) -> Analyzer:
         return self._analyzers.get(self.engine.open_reader(index))

@@ -140,6 +140,8 @@ class AttachedSource(ABC):
         self.name = attachment.index
         # former versions read no vectors; a field of that name must not change the versions of their documents
         self.field_map = FieldMap({"vector": "", **attachment.fields})
+        self.vector_field = attachment.vector_field
+        """The field of the source that the vectors of the documents come from, None without vectors."""
         self.has_revisions = attachment.has_revisions
 
     @abstractmethod

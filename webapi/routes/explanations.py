@@ -15,6 +15,7 @@ from webapi.http.job_responses import JSON_TYPE, build_job_state_json, make_job_
 from webapi.schemas.requests import ExplanationBody, parse_body
 from webapi.search.source_states import find_answer_states, find_source_states
 from worker.access import Caller
+from worker.explain.side import encode_side_vector
 from worker.jobs.job import OPEN_STATES
 from worker.jobs.payloads import Against, PageRequest
 from worker.service.gateway import JobView
@@ -63,14 +64,16 @@ def _build_request(body: ExplanationBody, caller: Caller) -> PageRequest:
     max_hits = get_context().settings.max_hits
     if len(body.hits) > max_hits:
         raise TooLarge(f"{len(body.hits)} hits are above the limit of {max_hits}", fix="request fewer at a time")
-    against: Against = body.against or ("query" if body.query is not None else "document")
-    if against in ("query", "document") and getattr(body, against) is None:
+    has_query = body.query is not None or body.vector is not None
+    against: Against = body.against or ("query" if has_query else "document")
+    if (against == "query" and not has_query) or (against == "document" and body.document is None):
         detail = (
             f"against {against!r} needs a {against}" if body.against else "there is nothing to compare the hits with"
         )
-        raise BadParameter(detail, fix="add query or document, or set against to page or above")
+        raise BadParameter(detail, fix="add query, vector or document, or set against to page or above")
     hits = tuple(dict.fromkeys(body.hits))
-    return PageRequest(body.index, hits, against, body.query, body.document, caller.groups)
+    vector = encode_side_vector(body.vector) if body.vector is not None and against == "query" else None
+    return PageRequest(body.index, hits, against, body.query, body.document, caller.groups, vector)
 
 
 def _make_page_response(view: JobView, page: PageRequest | None, skipped: Sequence[str] = ()) -> Response:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
@@ -20,6 +21,7 @@ from pydantic_core import CoreSchema
 
 from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
 from indexer.records import MAX_TITLE_BYTES
+from indexer.vectors import MAX_DIMENSIONS, encode_vector
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
 from worker.explain.spec import OPTION_RANGES
@@ -40,6 +42,14 @@ IndexName = Annotated[str, StringConstraints(pattern=INDEX_NAME_REGEX)]
 DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_BYTES), AfterValidator(_check_id)]
 """The limit is in bytes, which a JSON schema cannot say; the length in characters that it does say follows from it."""
 NonEmptyText = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _check_vector(value: object) -> object:
+    encode_vector(value)  # raises a ValueError, one for all its numbers
+    return value
+
+
+Vector = Annotated[list[float], Field(min_length=1, max_length=MAX_DIMENSIONS), BeforeValidator(_check_vector)]
 
 
 class StrictModel(BaseModel):
@@ -70,7 +80,7 @@ class StrictModel(BaseModel):
 
 
 class SideBody(StrictModel):
-    """One side of a comparison; exactly one field must be set."""
+    """One side of a comparison; exactly one field must be set, besides the vector of a query or a text."""
 
     id: DocumentId | None = Field(default=None, description="Id of a document")
     ids: list[DocumentId] | None = Field(default=None, min_length=1, description="Ids of a set of documents")
@@ -80,16 +90,26 @@ class SideBody(StrictModel):
     )
     query: NonEmptyText | None = Field(default=None, description="A query, compared as a text")
     text: NonEmptyText | None = Field(default=None, description="A text that is not in the index")
+    vector: Vector | None = Field(
+        default=None,
+        description="Vector of the query or the text, by the model that made the vectors of the index; alone it is a "
+        "query without words",
+    )
 
     @model_validator(mode="after")
     def _check_one_form(self) -> SideBody:
-        if len(self.model_fields_set) != 1:
+        forms = self.model_fields_set - {"vector"}
+        if self.vector is not None and not forms <= {"query", "text"}:
+            raise ValueError("give a vector with a query or a text only; documents have their own")
+        if len(forms) != 1 and (forms or self.vector is None):
             raise ValueError("give exactly one of id, ids, search, query, text")
         return self
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return super().__get_pydantic_json_schema__(core, handler) | {"minProperties": 1, "maxProperties": 1}
+        with_vector = [{"required": [form, "vector"], "maxProperties": 2} for form in ("query", "text")]
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        return schema | {"minProperties": 1, "anyOf": [{"maxProperties": 1}, *with_vector]}
 
     def to_json(self) -> dict[str, Any]:
         """Return the side as a job's payload has it."""
@@ -153,6 +173,11 @@ class ExplanationBody(StrictModel):
     index: IndexName
     hits: list[DocumentId] = Field(min_length=1, description="Ids of the hits, in the order of the page")
     query: NonEmptyText | None = Field(default=None, description="The query of the page")
+    vector: Vector | None = Field(
+        default=None,
+        description="Vector of the query, by the model that made the vectors of the index; without a query, hits are "
+        "explained by it alone",
+    )
     document: DocumentId | None = Field(default=None, description="The document whose related documents the page lists")
     against: Literal["query", "page", "document", "above"] | None = Field(
         default=None,
@@ -168,9 +193,12 @@ class ExplanationBody(StrictModel):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Require what the page is compared against."""
         others = {"properties": {"against": {"enum": ["page", "above"]}}, "required": ["against"]}
-        query = {"required": ["query"], "properties": {"against": {"enum": ["query", "page", "above"]}}}
+        queries = [
+            {"required": [name], "properties": {"against": {"enum": ["query", "page", "above"]}}}
+            for name in ("query", "vector")
+        ]
         document = {"required": ["document"], "properties": {"against": {"enum": ["document", "page", "above"]}}}
-        return super().__get_pydantic_json_schema__(core, handler) | {"anyOf": [others, query, document]}
+        return super().__get_pydantic_json_schema__(core, handler) | {"anyOf": [others, *queries, document]}
 
 
 class DocumentBody(StrictModel):
@@ -196,12 +224,15 @@ class DocumentsBody(StrictModel):
 
 
 class WhyBody(StrictModel):
-    """Which words hits are explained by; without both, the texts that the body searches for."""
+    """What hits are explained by; by default, the texts and the vector that the body searches for."""
 
     # Only describes the body: ``webapi.search.why_options`` parses it.
-    model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["query", "fields"]}})
     query: str | None = Field(default=None, description="These words")
     fields: list[str] | None = Field(default=None, description="Texts that are searched for in these fields")
+    vector: Vector | None = Field(
+        default=None, description="This vector, by the model that made the vectors of the index"
+    )
 
 
 class SearchBody(StrictModel):
@@ -219,7 +250,7 @@ class SearchBody(StrictModel):
     source: bool | list[str] | str = Field(default=True, alias="_source")
     track_total_hits: bool | Annotated[int, Field(ge=0, le=MAX_INTEGER)] = True
     why: bool | WhyBody = Field(
-        default=True, description="Whether to add reasons to each hit, or the words to explain hits by"
+        default=True, description="Whether to add reasons to each hit, or the words and the vector to explain hits by"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument
 from indexer.engines.lazy_documents import get_phrase_salience
 from indexer.engines.search_types import Hit
-from indexer.errors import TooLarge, Unavailable, UnknownDocument, UnknownJob
+from indexer.errors import BadSide, TooLarge, Unavailable, UnknownDocument, UnknownJob
 from indexer.model.phrase_model import PhraseModel
 from indexer.model.query_words import list_lemmas
 from indexer.settings import Settings
@@ -50,13 +50,17 @@ class HitPage(NamedTuple):
     text: str
     """The words that found them, as written; may be empty."""
     hits: Sequence[Hit]
+    vector: bytes | None = None
+    """The vector that found them (``Side.vector``)."""
+
+    @property
+    def has_query(self) -> bool:
+        return bool(self.text) or self.vector is not None
 
 
-def explain_hits(
-    gateway: JobGateway, index: str, text: str, hits: Sequence[Hit], caller: Caller, wait_seconds: float
-) -> list[dict[str, Any]]:
+def explain_hits(gateway: JobGateway, page: HitPage, caller: Caller, wait_seconds: float) -> list[dict[str, Any]]:
     """Return one ``why`` for each hit of a page, as ``explain_pages`` does."""
-    (whys,) = explain_pages(gateway, [HitPage(index, text, hits)], caller, wait_seconds)
+    (whys,) = explain_pages(gateway, [page], caller, wait_seconds)
     return whys
 
 
@@ -85,7 +89,7 @@ def _build_whys(gateway: JobGateway, page: HitPage, found: _ComputedPage, caller
         else found.describe_state() | provisional[n] | {"href": found.make_hrefs(n)}
         for n, hit in enumerate(hits)
     ]
-    return whys if text else [_leave_out_common(why) for why in whys]
+    return whys if page.has_query else [_leave_out_common(why) for why in whys]
 
 
 def add_missing_matches(
@@ -155,11 +159,18 @@ class _IdentifiedRequest(NamedTuple):
 
 def _make_request(gateway: JobGateway, page: HitPage, caller: Caller) -> _IdentifiedRequest | _ComputedPage:
     """Return the request for a page; a page without reasons if there is nothing to ask, or it cannot be asked."""
-    text, hits = page.text, page.hits
-    if not hits or not (text or len(hits) > 1):
+    hits = page.hits
+    if not hits or not (page.has_query or len(hits) > 1):
         return _ComputedPage()  # there is nothing to compare with
     ids = tuple(hit.id for hit in hits)
-    request = PageRequest(page.index_name, ids, "query" if text else "page", text or None, None, caller.groups)
+    request = PageRequest(
+        page.index_name,
+        ids,
+        "query" if page.has_query else "page",
+        page.text or None,
+        groups=caller.groups,
+        query_vector=page.vector,
+    )
     try:
         return _IdentifiedRequest(
             gateway.find_page_id(request, caller, [hit.document for hit in hits]),
@@ -167,7 +178,7 @@ def _make_request(gateway: JobGateway, page: HitPage, caller: Caller) -> _Identi
         )
     except UnknownDocument:
         return _ComputedPage()  # a hit was deleted or hidden from the caller since the search
-    except Unavailable as error:
+    except (Unavailable, BadSide) as error:  # bad: the index was built anew since, with vectors of another length
         return _ComputedPage(problem=_log_and_make_problem(error.code, public_message(error)))
 
 
@@ -211,7 +222,7 @@ def _build_why(reasons: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _leave_out_common(why: dict[str, Any]) -> dict[str, Any]:
-    """Return the ``why`` of a hit that was found without words: it has nothing to share them with."""
+    """Return the ``why`` of a hit that was found without words or a vector: there is nothing to share with."""
     return why | {"common": [], "href": {name: href for name, href in why["href"].items() if name == "distinct"}}
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from indexer.engines.search_types import SearchResult, Selection
 from webapi.auth.gate import require_scope
 from webapi.context import WebContext
 from webapi.search.body import TermsAggregation
-from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
+from webapi.search.hit_reasons import HitPage, add_missing_matches, check_page_size, explain_hits
 from webapi.search.plan import PlannedHistogram, SearchPlan, build_search_plan
+from webapi.search.query_vectors import keep_fitting_vector
 from webapi.search.response import build_search_response
 from webapi.search.url_parameters import NO_EFFECT_PARAMETERS, check_parameters
 from worker.access import Caller
@@ -29,7 +31,8 @@ def search_index(
     result = run_index_search(index, plan, caller, context)
     whys: Sequence[dict[str, Any]] = ()
     if plan.with_why and result.hits:
-        whys = explain_hits(context.gateway, index, plan.explained_text, result.hits, caller, wait)
+        page = HitPage(index, plan.explained_text, result.hits, plan.explained_vector)
+        whys = explain_hits(context.gateway, page, caller, wait)
     response = build_index_response(index, plan, result, whys, caller, context)
     return response | {"took": int(1000 * (time.perf_counter() - started))}
 
@@ -37,13 +40,17 @@ def search_index(
 def plan_index_search(
     index: str, body: object, parameters: Mapping[str, str], caller: Caller, context: WebContext
 ) -> SearchPlan:
-    """Check a search body and the parameters of its URL for this caller; raise BadParameter, Forbidden or TooLarge."""
+    """Check a search body and the parameters of its URL for this caller.
+
+    Raise BadParameter, BadSide, Forbidden or TooLarge.
+    """
     check_parameters(parameters, NO_EFFECT_PARAMETERS)
     plan = build_search_plan(body, context.catalog.get_analyzer(index).split_query)
     if plan.with_why:
         require_scope(caller, "compare")
         check_page_size(plan.size, context.settings)
-    return plan
+    vector, is_given = plan.explained_vector if plan.with_why else None, plan.is_vector_given
+    return replace(plan, explained_vector=keep_fitting_vector(context.catalog, index, vector, is_given=is_given))
 
 
 def run_index_search(index: str, plan: SearchPlan, caller: Caller, context: WebContext) -> SearchResult:

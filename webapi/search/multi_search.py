@@ -122,7 +122,9 @@ class MultiSearch:
         plan = plan_index_search(index, body, parameters, caller, context)
         result = run_index_search(index, plan, caller, context)
         took = int(1000 * (time.perf_counter() - started))
-        page = HitPage(index, plan.explained_text, result.hits) if plan.with_why and result.hits else None
+        page = None
+        if plan.with_why and result.hits:
+            page = HitPage(index, plan.explained_text, result.hits, plan.explained_vector)
 
         def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
             return build_index_response(index, plan, result, reasons, caller, context) | {"took": took}
@@ -146,7 +148,7 @@ class MultiSearch:
         if isinstance(hits, PhraseComError):
             return hits
         explained = list_explained_hits(planned, hits)
-        page = HitPage(planned.index, planned.text, explained) if explained else None
+        page = HitPage(planned.index, planned.text, explained, planned.vector) if explained else None
 
         def build_response(reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
             whys = merge_reasons(planned, hits, reasons, self.caller, self.context)

@@ -4,7 +4,7 @@ silently ignored."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from indexer.engines.date_histogram import Interval
@@ -21,8 +21,11 @@ from webapi.search.body import (
 )
 from webapi.search.query_parser import QueryClause, QueryParser
 from webapi.search.query_texts import read_query_texts
+from webapi.search.query_vectors import read_query_vector
 from webapi.search.why_options import WhyOptions, parse_why
 
+VECTOR_FIELD = "vector"
+"""Field of the documents' vectors in a search."""
 _SORT_FIELDS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
 
 
@@ -62,6 +65,10 @@ class SearchPlan:
     """Fields to return, or whether to return any."""
     with_why: bool
     """Whether hits carry their reasons."""
+    explained_vector: bytes | None = field(default=None, repr=False)
+    """The vector to explain hits by: that of ``why``, or that of the search."""
+    is_vector_given: bool = False
+    """Whether it is that of ``why``."""
 
     @property
     def has_scores(self) -> bool:
@@ -95,6 +102,8 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
         aggregations={name: _plan_aggregation(value) for name, value in parsed.aggregations.items()},
         source_filter=parsed.source_filter,
         with_why=why.is_wanted,
+        explained_vector=why.vector or read_query_vector(parts, VECTOR_FIELD),
+        is_vector_given=why.vector is not None,
     )
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from webapi.search.body import wrap_in_list
 
-_SEARCHING_PARTS = ("query", "sub_searches", "knn", "retriever", "rescore")
+SEARCHING_PARTS = ("query", "sub_searches", "knn", "retriever", "rescore")
 """Parts of a body that find or rank hits."""
-_UNSEARCHED_PARTS = frozenset(
+UNSEARCHED_PARTS = frozenset(
     "must_not negative functions inner_hits match_criteria term terms terms_set range exists prefix wildcard regexp "
     "fuzzy ids script percolate geo_shape geo_distance geo_bounding_box".split()
 )
@@ -49,7 +49,7 @@ def read_query_texts(
     which ``q`` is a query in Lucene's syntax.
     """
     texts = _QueryTexts(fields)
-    for part in _SEARCHING_PARTS:
+    for part in SEARCHING_PARTS:
         texts.read_clauses(body.get(part))
     if parameters is not None and "q" in parameters:
         texts.read_clauses(
@@ -78,7 +78,7 @@ class _QueryTexts:
         if not isinstance(node, Mapping):
             return
         for kind, content in node.items():
-            if kind in _UNSEARCHED_PARTS:
+            if kind in UNSEARCHED_PARTS:
                 continue
             if kind in _CLAUSE_READERS:
                 for text, names in _CLAUSE_READERS[kind](content if isinstance(content, Mapping) else {}):

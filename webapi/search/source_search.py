@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +23,12 @@ from webapi.auth.gate import require_scope
 from webapi.context import WebContext
 from webapi.http.problems import public_message
 from webapi.search.body import require_object
-from webapi.search.hit_reasons import add_missing_matches, check_page_size, explain_hits
+from webapi.search.hit_reasons import HitPage, add_missing_matches, check_page_size, explain_hits
 from webapi.search.limited.restricted_body import restrict_body
 from webapi.search.limited.restricted_response import restrict_response
 from webapi.search.passthrough_body import check_passthrough_body
 from webapi.search.query_texts import read_query_texts
+from webapi.search.query_vectors import keep_fitting_vector, read_query_vector
 from webapi.search.url_parameters import (
     LIMITED_PARAMETERS,
     NO_EFFECT_PARAMETERS,
@@ -57,6 +58,8 @@ class PlannedSourceSearch:
     why: WhyOptions
     text: str
     """The words to explain by, as written."""
+    vector: bytes | None = field(default=None, repr=False)
+    """The vector to explain by."""
     access: SourceAccess | None = None
     """What a caller with limited groups may read; None for no limit."""
 
@@ -157,7 +160,7 @@ class SourcePlanner:
     context: WebContext
 
     def plan(self, body: object, parameters: Mapping[str, str]) -> PlannedSourceSearch:
-        """Check a search body and the parameters of its URL; raise BadParameter, Forbidden or TooLarge."""
+        """Check a search body and the parameters of its URL; raise BadParameter, BadSide, Forbidden or TooLarge."""
         parts = dict(require_object(body, "the body"))
         why = parse_why(parts.pop("why", True))
         plan = self._plan_passthrough if self.caller.groups is None else self._plan_limited
@@ -165,7 +168,14 @@ class SourcePlanner:
         if why.is_wanted:
             require_scope(self.caller, "compare")
             check_page_size(_read_size(planned.body, planned.parameters), self.context.settings)
+            return replace(planned, vector=self._choose_vector(parts, why))
         return planned
+
+    def _choose_vector(self, body: Mapping[str, Any], why: WhyOptions) -> bytes | None:
+        """Return the vector to explain by; raise BadSide if that of ``why`` does not fit the index."""
+        is_given = why.vector is not None
+        vector = why.vector if is_given else read_query_vector(body, self.source.vector_field)
+        return keep_fitting_vector(self.context.catalog, self.index, vector, is_given=is_given)
 
     def _plan_passthrough(
         self, body: Mapping[str, Any], parameters: Mapping[str, str], why: WhyOptions
@@ -189,7 +199,7 @@ class SourcePlanner:
         restricted = restrict_body(body, source.get_fields(), access, source.build_access_filter(access))
         sent_parameters = {name: value for name, value in parameters.items() if name in LIMITED_PARAMETERS}
         text = why.choose_text(" ".join(read_query_texts(body, why.fields)))
-        return PlannedSourceSearch(self.index, source, restricted, sent_parameters, why, text, access)
+        return PlannedSourceSearch(self.index, source, restricted, sent_parameters, why, text, access=access)
 
     @cached_property
     def _access(self) -> SourceAccess:
@@ -328,7 +338,8 @@ def explain_source_hits(
     explained = list_explained_hits(planned, hits)
     reasons: Sequence[dict[str, Any]] = ()
     if explained:
-        reasons = explain_hits(context.gateway, planned.index, planned.text, explained, caller, wait)
+        page = HitPage(planned.index, planned.text, explained, planned.vector)
+        reasons = explain_hits(context.gateway, page, caller, wait)
     return merge_reasons(planned, hits, reasons, caller, context)
 
 

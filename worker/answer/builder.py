@@ -170,7 +170,7 @@ def _collect_notes(solved: SolvedPair) -> list[str]:
     notes += [
         f"{name} contains no phrase of the index"
         for name, side in (("A", a), ("B", b))
-        if not side.salience and (a.salience or b.salience)
+        if not side.salience and (a.salience or b.salience) and not side.side.is_only_vector
     ]
     if not solved.graph.neighbour_count:
         notes.append("no other document in the index links the two; phrases they share in other words may be missing")
@@ -179,7 +179,7 @@ def _collect_notes(solved: SolvedPair) -> list[str]:
 
 def _explain_empty_answer(solved: SolvedPair) -> NoEvidence:
     for side, letter in ((solved.pair.a, "A"), (solved.pair.b, "B")):
-        if not side.salience:
+        if not side.salience and not side.side.is_only_vector:
             return NoEvidence("no-phrases", f"{letter} contains no phrase of the index: it is empty or too short")
     result = solved.result
     if len(result.common) or len(result.distinct_a) or len(result.distinct_b):

@@ -58,7 +58,7 @@ class AnswerCache:
         with self._lock:
             self._remove(id)
             self._answers[id] = cached
-            self._bytes += len(answer.body)
+            self._bytes += answer.size
             while self._bytes > self._max_bytes and self._answers:
                 self._remove(next(iter(self._answers)))
         return cached
@@ -73,7 +73,7 @@ class AnswerCache:
     def _remove(self, id: str) -> None:
         cached = self._answers.pop(id, None)
         if cached is not None:
-            self._bytes -= len(cached.stored.body)
+            self._bytes -= cached.stored.size
 
 
 @dataclass(frozen=True, slots=True)

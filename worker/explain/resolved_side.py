@@ -38,6 +38,8 @@ AD_HOC_PREFIX = "\x00guest:"
 """Start of the graph id of a document that is not in the index; no document id can have it."""
 AD_HOC_KINDS = ("query", "text")
 """Kinds of sides that are not in the index."""
+VECTOR_TITLE = "a vector"
+"""Title of a query without words."""
 _MAX_TITLE_LENGTH = 80
 
 
@@ -67,10 +69,11 @@ class ResolvedSide:
 
     @cached_property
     def graph_ids(self) -> tuple[str, ...]:
-        """Ids of its documents in a graph; an ad-hoc document gets one made from its words."""
+        """Ids of its documents in a graph; an ad-hoc document gets one made from its words and its vector."""
         if not self.is_ad_hoc:
             return self.ids
-        digest = hashlib.sha256(self.side.words.encode("utf-8", "replace")).hexdigest()[:24]
+        words = self.side.words.encode("utf-8", "replace")
+        digest = hashlib.sha256(words + b"\0" + self.side.vector if self.side.vector else words).hexdigest()[:24]
         return (f"{AD_HOC_PREFIX}{self.kind}:{digest}",)
 
     @cached_property
@@ -197,6 +200,8 @@ class ResolvedSide:
             size = len(self.documents)
             title = self.side.words or f"{size} document{'s' * (size != 1)}"
             return SideInfo(self.kind, self.ids, title)
+        if self.side.is_only_vector:
+            return SideInfo(self.kind, (), VECTOR_TITLE)
         start = " ".join(self.side.words[: 10 * _MAX_TITLE_LENGTH].split())
         title = start if len(start) <= _MAX_TITLE_LENGTH else start[: _MAX_TITLE_LENGTH - 1].rstrip() + "…"
         return SideInfo(self.kind, (), title)

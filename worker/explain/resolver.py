@@ -11,9 +11,10 @@ from indexer.engines.base import Reader
 from indexer.engines.search_types import Groups
 from indexer.errors import BadSide, TooLarge, UnknownDocument
 from indexer.model.query_words import list_lemmas
+from indexer.vectors import read_dimensions
 from worker.explain.query_side import analyse_query
 from worker.explain.resolved_side import AD_HOC_KINDS, ResolvedSide
-from worker.explain.side import Side, split_search_words_and_filters
+from worker.explain.side import Side, check_vector_dimensions, split_search_words_and_filters
 from worker.explain.side_limits import SideLimits
 
 MIN_LAZY_DOCUMENTS = 100
@@ -33,10 +34,11 @@ def resolve_sides(
     """Fetch, search or analyse the documents of every side; equal sides share one ResolvedSide.
 
     All documents named by id are fetched in one request. Raise TooLarge, UnknownDocument, or BadSide if a search
-    selects nothing.
+    selects nothing or a vector has another length than those of the index.
     """
     for side in sides:
         limits.check_side(side)
+        check_vector_dimensions(side.vector, read_dimensions(reader.info.settings))
     ids = list(dict.fromkeys(id for side in sides for id in side.ids))
     fetch = reader.fetch if len(ids) < MIN_LAZY_DOCUMENTS else reader.fetch_lazy
     fetched = dict(zip(ids, fetch(ids, groups), strict=True)) if ids else {}

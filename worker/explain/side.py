@@ -2,14 +2,15 @@
 
 On the shell: an id, or ``id:…``, ``ids:…,…``, ``search:…``, ``query:…``, ``text:…``, ``file:…``.
 In JSON: ``{"id": …}``, ``{"ids": […]}``, ``{"search": …}``, ``{"query": …}``, ``{"text": …}``; the last two may have a
-``vector`` of the index's vector space beside them.
+``vector`` of the index's vector space beside them. ``{"vector": […]}`` alone is a query without words.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from indexer.dates import date_bounds_to_millis
 from indexer.engines.search_types import Selection
 from indexer.errors import SIDE_PREFIXES, BadParameter, BadSide, TooLarge
 from indexer.identifiers import MAX_ID_BYTES, is_document_id, replace_surrogates
-from indexer.vectors import BadVector, decode_vector, encode_vector
+from indexer.vectors import BadVector, count_dimensions, decode_vector, encode_vector
 
 SideKind = Literal["document", "set", "query", "text"]
 
@@ -36,18 +37,41 @@ class Side:
     """One of ``id ids search query text``."""
     ids: tuple[str, ...] = ()
     words: str = ""
-    """The search, the query or the text itself."""
-    vector: bytes | None = None
+    """The search, the query or the text itself; empty for a query that is only a vector."""
+    vector: bytes | None = field(default=None, repr=False)
     """Vector of a query or a text (``indexer.vectors.encode_vector``), in the space of the index's own vectors."""
 
     @property
     def kind(self) -> SideKind:
         return _KIND_BY_FORM[self.form]
 
+    @property
+    def is_only_vector(self) -> bool:
+        """Whether it is a query without words."""
+        return self.vector is not None and not self.words
+
     @classmethod
     def from_id(cls, id: str) -> Side:
         """Return a side of one document; raise BadSide if it cannot be an id."""
         return cls("id", (_check_id(id),))
+
+    @classmethod
+    def from_query(cls, words: str, vector: Sequence[float] | bytes | None = None) -> Side:
+        """Return a side that is a query: what a user typed, and the vector that a model made of it.
+
+        Parameters
+        ----------
+        words
+            The words of the query; may be empty if there is a vector.
+        vector
+            Its vector, by the model that made the vectors of the index: numbers, or ``encode_vector`` of them.
+
+        Raises
+        ------
+        BadSide
+            If there are neither words nor a vector, or the vector is not a list of finite numbers, is zero or too long.
+        """
+        return cls._from_words("query", words, vector)
 
     @classmethod
     def from_json(cls, value: object) -> Side:
@@ -56,6 +80,8 @@ class Side:
             return cls.from_id(value)
         vector = value.get("vector") if isinstance(value, Mapping) else None
         named = {name: item for name, item in value.items() if name != "vector"} if isinstance(value, Mapping) else {}
+        if vector is not None and not named:
+            return cls._from_words("query", "", vector)
         if len(named) != 1:
             raise BadSide("a side is an object with exactly one of id, ids, search, query, text")
         form, content = next(iter(named.items()))
@@ -89,12 +115,19 @@ class Side:
         return cls._from_words(form, rest)
 
     def to_json(self) -> dict[str, object]:
+        """Return the object that ``from_json`` parses."""
+        vector = {} if self.vector is None else {"vector": decode_vector(self.vector).tolist()}
+        return {**self.to_json_without_vector(), **vector}
+
+    def to_json_without_vector(self) -> dict[str, object]:
+        """Return the object that ``from_json`` parses, but for its vector, which may be long."""
         if self.form == "id":
             return {"id": self.ids[0]}
-        if self.form == "ids":
-            return {"ids": list(self.ids)}
-        vector = {} if self.vector is None else {"vector": decode_vector(self.vector).tolist()}
-        return {self.form: self.words, **vector}
+        return {"ids": list(self.ids)} if self.form == "ids" else {self.form: self.words}
+
+    def describe_for_id(self) -> dict[str, object]:
+        """Return what the id of an answer depends on: the object without its vector, and a hash of that."""
+        return {**self.to_json_without_vector(), **hash_vector_for_id(self.vector)}
 
     @classmethod
     def _from_ids(cls, ids: list[str]) -> Side:
@@ -104,15 +137,12 @@ class Side:
 
     @classmethod
     def _from_words(cls, form: str, words: str, vector: object = None) -> Side:
-        if not words.strip():
+        if not words.strip() and (form != "query" or vector is None):
             raise BadSide(f"{form} is empty", fix="add some words")
         if form == "search":
             split_search_words_and_filters(words)  # reject an unreadable date range here, not in a worker
-        try:
-            encoded = None if vector is None else encode_vector(vector)
-        except BadVector as error:
-            raise BadSide(str(error), fix="send the numbers of the model that made the vectors of the index") from None
-        return cls(form, words=replace_surrogates(words), vector=encoded)
+        encoded = None if vector is None else encode_side_vector(vector)
+        return cls(form, words=replace_surrogates(words if words.strip() else ""), vector=encoded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +155,39 @@ class SideInfo:
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "ids": list(self.ids), "title": self.title}
+
+
+def encode_side_vector(value: object) -> bytes:
+    """Return the bytes of a vector of a query or a text; raise BadSide unless it is one. Bytes are returned as such."""
+    if isinstance(value, bytes):
+        return value
+    try:
+        return encode_vector(value)
+    except BadVector as error:
+        raise BadSide(str(error), fix="send the numbers of the model that made the vectors of the index") from None
+
+
+def check_vector_dimensions(vector: bytes | None, dimensions: int | None) -> None:
+    """Raise BadSide for a vector of a query or a text that cannot be compared with those of an index.
+
+    ``dimensions``: of the vectors of the index; None for an index without vectors.
+    """
+    if vector is None or count_dimensions(vector) == dimensions:
+        return
+    if dimensions is None:
+        raise BadSide(
+            "the index has no vectors",
+            fix="leave the vector out, attach the index with --vectors, or index records with a vector",
+        )
+    raise BadSide(
+        f"the vector has {count_dimensions(vector):,} numbers, those of the index have {dimensions:,}",
+        fix="use the model that made the vectors of the index",
+    )
+
+
+def hash_vector_for_id(vector: bytes | None) -> dict[str, str]:
+    """Return what the id of an answer depends on of a vector, as members of an object: none without a vector."""
+    return {} if vector is None else {"vector": hashlib.sha256(vector).hexdigest()}
 
 
 def split_search_words_and_filters(search_text: str) -> tuple[str, Selection]:

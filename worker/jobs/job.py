@@ -52,6 +52,13 @@ class StoredAnswer:
     """By the monotonic clock of this process; set by the store."""
     access_key: str = ""
     """The index and groups it was made for (``access.make_access_key``); set by the store."""
+    query_vector: bytes | None = field(default=None, repr=False)
+    """Vector of the query of a results page, for the comparisons behind its hits; it is not sent."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that count against the limit of all answers."""
+        return len(self.body) + len(self.query_vector or b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,14 +273,14 @@ class MemoryJobStore(JobStore):
         record.parts, record.payload = {}, ""
         self._remove_answer(record.job.id)
         self._answers[record.job.id] = replace(answer, stored_at=now, expires_at=now + self.limits.answer_ttl)
-        self._bytes += len(answer.body)
+        self._bytes += answer.size
         while self._bytes > self.limits.max_answer_bytes and self._answers:
             self._remove_answer(next(iter(self._answers)))
 
     def _remove_answer(self, id: str) -> None:
         answer = self._answers.pop(id, None)
         if answer is not None:
-            self._bytes -= len(answer.body)
+            self._bytes -= answer.size
 
     def _get_job(self, id: str) -> Job | None:
         record = self._records.get(id)

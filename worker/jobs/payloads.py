@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from indexer.engines.search_types import Groups
-from worker.explain.side import Side
+from worker.explain.side import Side, hash_vector_for_id
 from worker.explain.spec import ALGORITHM_VERSION, ComparisonSpec, make_spec
+
+_VECTOR = "vector_base64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class ComparisonRequest:
         return json.dumps(
             {
                 "index": self.index,
-                "a": self.a.to_json(),
-                "b": self.b.to_json(),
+                "a": _write_side(self.a),
+                "b": _write_side(self.b),
                 "method": self.method,
                 "preset": self.preset,
                 "options": dict(self.options),
@@ -52,13 +55,32 @@ class ComparisonRequest:
         groups = None if value["groups"] is None else frozenset(value["groups"])
         return cls(
             value["index"],
-            Side.from_json(value["a"]),
-            Side.from_json(value["b"]),
+            _read_side(value["a"]),
+            _read_side(value["b"]),
             value["method"],
             value["preset"],
             value["options"],
             groups,
         )
+
+
+def _write_side(side: Side) -> dict[str, object]:
+    return {**side.to_json_without_vector(), **_write_vector(side.vector)}
+
+
+def _read_side(value: Mapping[str, Any]) -> Side:
+    vector = _read_vector(value)
+    named = {name: content for name, content in value.items() if name != _VECTOR}
+    return Side.from_json(named if vector is None else {**named, "vector": vector})
+
+
+def _write_vector(vector: bytes | None) -> dict[str, object]:
+    """Return a vector as a member of a payload: its bytes are a third of the size of its numbers, and exact."""
+    return {} if vector is None else {_VECTOR: b64encode(vector).decode()}
+
+
+def _read_vector(value: Mapping[str, Any]) -> bytes | None:
+    return b64decode(value[_VECTOR]) if _VECTOR in value else None
 
 
 Against = Literal["query", "page", "document", "above"]
@@ -75,6 +97,8 @@ class PageRequest:
     query: str | None = None
     document: str | None = None
     groups: Groups = None
+    query_vector: bytes | None = field(default=None, repr=False)
+    """The vector of the query (``Side.vector``); without a query, hits are compared with the vector alone."""
 
     def list_comparisons(self) -> list[tuple[str, ComparisonRequest]]:
         """Return each hit (side a) with the comparison that explains it; the first hit has none above it."""
@@ -90,7 +114,7 @@ class PageRequest:
 
     def _make_side_b(self, position: int, against: Against) -> Side | None:
         if against == "query":
-            return Side.from_json({"query": self.query})
+            return Side.from_query(self.query or "", self.query_vector)
         if against == "document":
             return Side.from_json({"id": self.document})
         if against == "above":
@@ -103,27 +127,38 @@ class PageRequest:
 
     def compute_answer_id(self, epoch: str, versions_by_document_id: Mapping[str, str]) -> str:
         """Return the id of the answer, which is the id of the job: equal requests make one job."""
-        content = [ALGORITHM_VERSION, self.to_json(), epoch, sorted(versions_by_document_id.items())]
+        request = {**self._describe(), **hash_vector_for_id(self.query_vector)}
+        content = [ALGORITHM_VERSION, json.dumps(request), epoch, sorted(versions_by_document_id.items())]
         return "p" + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:31]
 
     def to_json(self) -> str:
-        return json.dumps(
-            {
-                "index": self.index,
-                "hits": list(self.hits),
-                "against": self.against,
-                "query": self.query,
-                "document": self.document,
-                "groups": None if self.groups is None else sorted(self.groups),
-                "algorithm": ALGORITHM_VERSION,
-            }
-        )
+        return json.dumps({**self._describe(), **_write_vector(self.query_vector)})
+
+    def _describe(self) -> dict[str, object]:
+        """Return all of the request but its vector."""
+        return {
+            "index": self.index,
+            "hits": list(self.hits),
+            "against": self.against,
+            "query": self.query,
+            "document": self.document,
+            "groups": None if self.groups is None else sorted(self.groups),
+            "algorithm": ALGORITHM_VERSION,
+        }
 
     @classmethod
     def from_json(cls, text: str) -> PageRequest:
         value = json.loads(text)
         groups = None if value["groups"] is None else frozenset(value["groups"])
-        return cls(value["index"], tuple(value["hits"]), value["against"], value["query"], value["document"], groups)
+        return cls(
+            value["index"],
+            tuple(value["hits"]),
+            value["against"],
+            value["query"],
+            value["document"],
+            groups,
+            _read_vector(value),
+        )
 
 
 @dataclass(frozen=True, slots=True)

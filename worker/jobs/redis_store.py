@@ -182,11 +182,12 @@ class RedisJobStore(JobStore):
     def _make_key(self, kind: str, id: str) -> bytes:
         return f"{self.prefix}{kind}:{id}".encode("utf-8", "surrogatepass")
 
-    def _make_answer_script_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int]:
-        """Return what the scripts that store an answer take: body, acls, seconds to keep them, limit in bytes."""
+    def _make_answer_script_arguments(self, answer: StoredAnswer) -> tuple[bytes, bytes, float, float, int, bytes]:
+        """Return what the scripts that store an answer take: body, acls, seconds to keep it, limit in bytes, vector."""
         acls = dumps([answer.index, {id: list(acl) for id, acl in answer.acls.items()}])
         limits = self.limits
-        return answer.body, acls, limits.answer_ttl, limits.tombstone_ttl, limits.max_answer_bytes
+        vector = answer.query_vector or b""
+        return answer.body, acls, limits.answer_ttl, limits.tombstone_ttl, limits.max_answer_bytes, vector
 
 
 def _pair_up(values: list[bytes]) -> list[tuple[str, str]]:
@@ -219,9 +220,10 @@ def _parse_job(id: str, fields: Mapping[str, bytes | None], answer: StoredAnswer
     )
 
 
-def _parse_answer(fields: tuple[bytes, bytes, bytes, int]) -> StoredAnswer:
-    body, acls, age_seconds, milliseconds_left = fields
+def _parse_answer(fields: tuple[bytes, bytes, bytes, int, bytes | None]) -> StoredAnswer:
+    body, acls, age_seconds, milliseconds_left, query_vector = fields
     index, acl_by_id = loads(acls)
     now = time.monotonic()
     stored_at, expires_at = now - float(age_seconds), now + milliseconds_left / 1000
-    return StoredAnswer(body, {id: tuple(acl) for id, acl in acl_by_id.items()}, index, stored_at, expires_at)
+    acls_by_id = {id: tuple(acl) for id, acl in acl_by_id.items()}
+    return StoredAnswer(body, acls_by_id, index, stored_at, expires_at, query_vector=query_vector)

@@ -119,6 +119,7 @@ class JobGateway:
 
         ``read_now``: hits that a search has just found.
         """
+        self.catalog.check_vector(request.index, request.query_vector)
         versions = self.container.versions
         epoch = versions.get_epoch(request.index)
         document_versions = versions.get_readable_versions(
@@ -141,6 +142,8 @@ class JobGateway:
         """Return the id of the answer; raise what is wrong with the request."""
         spec = request.build_spec()
         index, groups = request.index, request.groups
+        for side in (request.a, request.b):
+            self.catalog.check_vector(index, side.vector)
         epoch = self.container.versions.get_epoch(index)
         ids = [*request.a.ids, *request.b.ids]
         versions = self.container.versions.get_readable_versions(index, epoch, ids, groups)
@@ -409,7 +412,8 @@ def _read_page_request(answer: CachedAnswer) -> PageRequest:
     """Return the request that an answered page was made for, without groups."""
     page = loads(answer.stored.body)
     hits = tuple(entry["hit"] for entry in page["explanations"])
-    return PageRequest(page["index"], hits, page["against"], page["query"], page["document"])
+    vector = answer.stored.query_vector
+    return PageRequest(page["index"], hits, page["against"], page["query"], page["document"], query_vector=vector)
 
 
 def _make_batch_key(page_id: str) -> str:

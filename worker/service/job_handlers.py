@@ -132,7 +132,8 @@ def _explain_page(
         "explanations": entries,
     }
     named = page.named_document_ids.union(request.list_document_ids())
-    return StoredAnswer(dumps(answer), get_acls(container, request.index, named), request.index)
+    acls = get_acls(container, request.index, named)
+    return StoredAnswer(dumps(answer), acls, request.index, query_vector=request.query_vector)
 
 
 _NO_REASONS: Mapping[str, Any] = {"common": [], "distinct": []}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from indexer.documents import Document
+from indexer.engines import open_engine
 from indexer.engines.base import Engine
 from indexer.errors import BadSide, TooLarge, UnknownDocument
+from indexer.vectors import VECTOR_SETTING, encode_vector
 from tests.support.answer_shape import check_answer
 from tests.support.comparisons import INDEX, compare_sides
 from tests.support.corpora.planted_pairs import IMPLIED, PHRASES, SHARED, generate_field_documents, make_planted_corpus
+from tests.support.index_copies import copy_index
 from worker.answer.comparison import Comparison
 from worker.comparer import Comparer
 from worker.explain.side import Side, split_search_words_and_filters
@@ -266,3 +269,66 @@ def compare_thousands(engine: Engine) -> Comparison:
 
 def test_the_corpus_is_the_same_every_time() -> None:
     assert make_planted_corpus() == make_planted_corpus()
+
+
+VECTOR = [0.5, -2.0, 1.25]
+
+
+@pytest.fixture(scope="module")
+def vector_comparer(tmp_path_factory: pytest.TempPathFactory, indexed_embedded_engine: Engine) -> Iterator[Comparer]:
+    """A comparer on a copy of the index that has vectors of three dimensions."""
+    reader = indexed_embedded_engine.open_reader(INDEX)
+    with open_engine(str(tmp_path_factory.mktemp("vectors"))) as engine:
+        copy_index(reader, engine, settings={VECTOR_SETTING: 3})
+        yield Comparer(engine)
+
+
+@pytest.mark.parametrize("other", ["a1", "ids:b1,d0000", "query:waggle dance", "text:A waggle dance.", "vector"])
+def test_a_query_without_words_compares_with_every_kind_of_side(
+    vector_comparer: Comparer, documents: Documents, other: str
+) -> None:
+    query = Side.from_query("", VECTOR)
+    side = Side.from_query(" ", VECTOR[::-1]) if other == "vector" else Side.from_text(other)
+    for a, b in ((query, side), (side, query)):
+        for groups in (None, frozenset({"guests"})):
+            answer = compare_sides(vector_comparer, a, b, groups=groups)
+            check_answer(answer, documents)
+            assert "a vector" in (answer.a.title, answer.b.title)
+            assert answer.match is None or (answer.match.matched, answer.match.lacks) == ((), ())
+
+
+def test_queries_that_differ_in_their_vector_only_are_two_nodes_of_the_graph(vector_comparer: Comparer) -> None:
+    a, b = Side.from_query("waggle dance", VECTOR), Side.from_query("waggle dance", VECTOR[::-1])
+    assert "both sides are the same" in compare_sides(vector_comparer, a, a).stats.notes
+    assert "both sides are the same" not in compare_sides(vector_comparer, a, b).stats.notes
+
+
+def test_a_vector_must_have_the_length_of_those_of_the_epoch(
+    vector_comparer: Comparer, embedded_comparer: Comparer
+) -> None:
+    for comparer, side, message in (
+        (vector_comparer, Side.from_query("waggle dance", [1.0, 2.0]), "2 numbers, those of the index have 3"),
+        (vector_comparer, Side.from_json({"text": "Waggle.", "vector": [1.0] * 4}), "4 numbers"),
+        (embedded_comparer, Side.from_query("", VECTOR), "the index has no vectors"),
+    ):
+        with pytest.raises(BadSide, match=message):
+            compare_sides(comparer, "a1", side)
+        with pytest.raises(BadSide, match=message):
+            comparer.explain_query_page([comparer.make_spec(INDEX, Side.from_id("a1"), side)])
+
+
+def test_a_side_with_a_vector_is_written_as_it_is_read() -> None:
+    for written in ({"query": "bees", "vector": VECTOR}, {"text": "Bees.", "vector": VECTOR}):
+        assert Side.from_json(written).to_json() == written
+    alone = Side.from_json({"vector": VECTOR})
+    assert alone == Side.from_query("", VECTOR) == Side.from_json(alone.to_json())
+    assert alone == Side.from_query("", encode_vector(VECTOR)) and alone.is_only_vector
+    assert "vector" not in repr(alone)
+
+
+def test_only_a_query_may_be_without_words() -> None:
+    for written in ({"text": "", "vector": VECTOR}, {"query": " "}, {}):
+        with pytest.raises(BadSide):
+            Side.from_json(written)
+    with pytest.raises(BadSide, match="zero"):
+        Side.from_query("bees", [0.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,19 @@ def test_a_job_goes_from_queued_to_done(make_store: MakeStore) -> None:
     assert job is not None and job.state == "done" and job.answer is not None
     assert job.answer.body == b'{"a":1}' and job.answer.acls == {"d1": ("staff",), "d2": ()}
     assert job.answer.expires_at > job.answer.stored_at > 0
+
+
+def test_the_vector_of_a_page_is_kept_with_its_answer_and_counts(make_store: MakeStore) -> None:
+    store = make_store(max_answer_bytes=100)
+    vector = bytes(range(60))
+    for id in ("first", "second"):
+        store.put_answer(make_job(id), replace(make_answer(), query_vector=vector))
+    job = store.get("second")
+    assert job is not None and job.answer is not None and job.answer.query_vector == vector
+    assert get_state(store, "first") == "expired"
+    store.put_answer(make_job("second"), make_answer())
+    job = store.get("second")
+    assert job is not None and job.answer is not None and job.answer.query_vector is None
 
 
 def test_an_unknown_job_is_none(make_store: MakeStore) -> None:

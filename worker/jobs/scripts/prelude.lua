@@ -37,13 +37,14 @@ local function close(which, state, remember, code)
   redis.call('DEL', prefix .. 'callers:' .. which)
   told(which)
 end
-local function keep(body, acls, ttl, tombstone, most)
+local function keep(body, acls, ttl, tombstone, most, vector)
   forget(id)
   redis.call('HSET', answer, 'body', body, 'acls', acls, 'stored', now, 'expires', now + tonumber(ttl))
+  if vector ~= '' then redis.call('HSET', answer, 'vector', vector) end
   redis.call('PEXPIRE', answer, math.ceil(tonumber(ttl) * 1000))
-  redis.call('HSET', sizes, id, #body)
+  redis.call('HSET', sizes, id, #body + #vector)
   redis.call('ZADD', used, now, id)
-  local bytes = tonumber(redis.call('INCRBYFLOAT', total, #body))
+  local bytes = tonumber(redis.call('INCRBYFLOAT', total, #body + #vector))
   while bytes > tonumber(most) do
     local oldest = redis.call('ZRANGE', used, 0, 0)[1]
     if not oldest then break end
