@@ -19,7 +19,7 @@ import orjson
 from indexer.atomic_files import open_replacement
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded.phrase_graph import PhraseGraph
-from indexer.engines.embedded.vector_index import FindVector, get_own_vector, make_row
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector, make_row
 from indexer.engines.write_order import WriteMark, keep_recent_marks
 from indexer.lazy_sequences import OffsetStringTable
 

@@ -15,8 +15,8 @@ from indexer.engines.embedded.index_folder import IndexFolder, save_info, sync_f
 from indexer.engines.embedded.open_epoch import READ_ERRORS
 from indexer.engines.embedded.phrase_graph_writer import PhraseGraphWriter
 from indexer.engines.embedded.updates import load_committed_delta
-from indexer.engines.embedded.vector_index import FindVector, get_own_vector
-from indexer.engines.embedded.vector_index_writer import VectorIndexWriter
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector
+from indexer.engines.embedded.vectors.vector_index_writer import VectorIndexWriter
 from indexer.engines.search_types import IndexInfo
 from indexer.model.phrase_model import PhraseModel
 

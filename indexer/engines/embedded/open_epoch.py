@@ -24,7 +24,7 @@ from indexer.engines.embedded.forward_index import load_forward_index
 from indexer.engines.embedded.index_folder import FileStamp, IndexFolder, load_info, read_stamp
 from indexer.engines.embedded.phrase_graph import load_phrase_graph
 from indexer.engines.embedded.snapshot import EpochSnapshot
-from indexer.engines.embedded.vector_index import load_vector_index
+from indexer.engines.embedded.vectors.vector_index import load_vector_index
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import EpochChanged
 from indexer.model.phrase_model import PhraseModel

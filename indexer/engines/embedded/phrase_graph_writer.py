@@ -17,8 +17,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from indexer import array_files
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded import array_files
 from indexer.engines.embedded.forward_index_writer import ForwardIndexWriter
 from indexer.engines.embedded.phrase_graph import NAMES_FILE
 from indexer.int_arrays import csr_positions, csr_starts

@@ -14,8 +14,8 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.embedded.vector_index import FindVector, get_own_vector
-from indexer.engines.embedded.vector_index_writer import check_dimensions
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector
+from indexer.engines.embedded.vectors.vector_index_writer import check_dimensions
 from indexer.engines.write_order import ClaimCheck, WriteMark, WriteResult
 from indexer.identifiers import is_document_id
 

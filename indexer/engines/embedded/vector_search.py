@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.engines.embedded.snapshot import EpochSnapshot
-from indexer.engines.embedded.vector_index import VectorIndex, compute_cosines, make_unit_vector
+from indexer.engines.embedded.vectors.vector_index import VectorIndex, compute_cosines, make_unit_vector
 from indexer.engines.rank_fusion import choose_candidate_count
 from indexer.engines.search_types import VectorQuery
 

@@ -16,7 +16,7 @@ from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
 from indexer.engines.embedded import vector_search
 from indexer.engines.embedded.epoch_builder import EmbeddedBuild
-from indexer.engines.embedded.vector_index import VECTORS_FILE, load_vector_index, make_row
+from indexer.engines.embedded.vectors.vector_index import VECTORS_FILE, load_vector_index, make_row
 from indexer.engines.search_types import Selection, VectorQuery
 from indexer.errors import CorruptIndex
 from indexer.vectors import VECTOR_SETTING, encode_vector

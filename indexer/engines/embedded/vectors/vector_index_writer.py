@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.embedded import array_files
-from indexer.engines.embedded.vector_index import DOCUMENTS_FILE, VECTORS_FILE, create_graph, make_row
+from indexer import array_files
+from indexer.engines.embedded.vectors.vector_index import DOCUMENTS_FILE, VECTORS_FILE, create_graph, make_row
 from indexer.errors import BadInput
 from indexer.vectors import count_dimensions, find_dimension_fault
 

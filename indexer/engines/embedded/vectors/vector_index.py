@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.array_files import memory_map_array
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded.array_files import memory_map_array
 from indexer.vectors import decode_vector
 
 if TYPE_CHECKING:
