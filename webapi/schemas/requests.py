@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema
 
 from indexer.identifiers import INDEX_NAME_PATTERN, MAX_ID_BYTES, is_document_id
 from indexer.records import MAX_TITLE_BYTES
+from indexer.vectors import MAX_DIMENSIONS
 from webapi.http.problems import InvalidRequest
 from webapi.search.body import MAX_HITS, MAX_INTEGER, MAX_OFFSET
 from worker.explain.spec import OPTION_RANGES
@@ -174,7 +175,7 @@ class ExplanationBody(StrictModel):
 
 
 class DocumentBody(StrictModel):
-    may_be_null = frozenset({"date", "url"})
+    may_be_null = frozenset({"date", "url", "vector"})
 
     # ``indexer.records.check_document`` has the rules that a schema cannot express.
     id: DocumentId = Field(description="Without control characters and line breaks")
@@ -188,6 +189,9 @@ class DocumentBody(StrictModel):
     )
     extra: dict[str, Any] = Field(
         default_factory=dict, description="Any JSON, returned unchanged; whole numbers of up to 64 bits"
+    )
+    vector: Annotated[list[float], Field(min_length=1, max_length=MAX_DIMENSIONS)] | None = Field(
+        default=None, description="As many numbers as the vectors of the index have; not returned"
     )
 
 
@@ -210,6 +214,7 @@ class SearchBody(StrictModel):
 
     # Only describes the body: ``webapi.search.body`` parses it.
     query: dict[str, Any] = Field(default={"match_all": {}})
+    knn: Any = None
     from_: int = Field(default=0, ge=0, le=MAX_OFFSET, alias="from")
     size: int = Field(default=10, ge=0, le=MAX_HITS)
     sort: Any = None

@@ -311,6 +311,11 @@ class WhyReply(ReplyModel):
 
 class SearchHit(BaseModel):
     model_config = ConfigDict(extra="allow")
+    found_by: list[Literal["words", "vector"]] | None = Field(
+        default=None,
+        alias="_found_by",
+        description="Only in a search with knn: parts of the search that found the hit",
+    )
     why: WhyReply | None = None
 
 
