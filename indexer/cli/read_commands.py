@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 
 @command("search")
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @index_option
 @engine_option
 @click.option("--size", default=10, show_default=True, type=click.IntRange(1, 1000), help="Number of hits.")
 @click.option("--facet", "facets", multiple=True, metavar="NAME=VALUE", help="Only documents with this facet value.")
 @click.option("--from", "date_from", metavar="DAY", help="Only documents from this day on.")
 @click.option("--to", "date_to", metavar="DAY", help="Only documents up to this day.")
+@click.option(
+    "--vector",
+    metavar="JSON|@FILE|-",
+    help="Find the documents nearest to this vector, a JSON list of numbers, too: in place, in a file or on standard "
+    "input.",
+)
 def search_command(
     query: tuple[str, ...],
     index: str,
@@ -32,25 +38,66 @@ def search_command(
     facets: tuple[str, ...],
     date_from: str | None,
     date_to: str | None,
+    vector: str | None,
     as_json: bool,
 ) -> int:
-    """Search for documents and show their ids."""
+    """Search for documents by words, by a vector or by both, and show their ids.
+
+    The hits of words and of a vector are merged by their ranks.
+    """
+    from indexer.engines.search_types import VectorQuery
     from indexer.settings import load_settings
 
+    if not query and vector is None:
+        raise click.UsageError("give words to search for, or --vector")
+    nearest = None if vector is None else VectorQuery(_read_vector(vector), size)
     with open_engine_with_hints(load_settings(engine=engine)) as opened:
         reader = opened.open_reader(index)
-        result = reader.search(_make_selection(reader, " ".join(query), facets, date_from, date_to), size=size)
-    rows = [(hit.id, hit.document.document.title, hit.document.document.date or "", hit.score) for hit in result.hits]
+        selection = _make_selection(reader, " ".join(query), facets, date_from, date_to)
+        result = reader.search(selection, size=size, vector=nearest)
+    rows: list[dict[str, object]] = [
+        {
+            "id": hit.id,
+            "title": hit.document.document.title,
+            "date": hit.document.document.date or "",
+            "score": hit.score,
+            **({} if nearest is None else {"found_by": sorted(hit.found_by, reverse=True)}),
+        }
+        for hit in result.hits
+    ]
     if as_json:
-        names = ("id", "title", "date", "score")
-        print_json({"total": result.total, "hits": [dict(zip(names, row, strict=True)) for row in rows]})
+        print_json({"total": result.total, "hits": rows})
     elif rows:
-        print_table(
-            ["id", "title", "date", "score"], rows, title=f"{result.total:,} document{'s' * (result.total != 1)}"
-        )
+        values = [[", ".join(one) if isinstance(one, list) else one for one in row.values()] for row in rows]
+        print_table(list(rows[0]), values, title=f"{result.total:,} document{'s' * (result.total != 1)}")
     else:
         click.echo("no document matches")
     return 0
+
+
+def _read_vector(argument: str) -> bytes:
+    """Return the vector of ``--vector``; raise UsageError if it cannot be read."""
+    import orjson
+
+    from indexer.vectors import BadVector, encode_vector
+
+    try:
+        content = _read_argument(argument)
+        return encode_vector(orjson.loads(content))
+    except OSError as error:
+        raise click.UsageError(f"cannot read {argument.removeprefix('@')}: {error.strerror}") from None
+    except orjson.JSONDecodeError:
+        raise click.UsageError("--vector is not JSON: write [0.1, 0.2], @FILE or -") from None
+    except BadVector as error:
+        raise click.UsageError(f"--vector: {error}") from None
+
+
+def _read_argument(argument: str) -> bytes:
+    """Return the content of an argument: itself, that of the file after an ``@``, or standard input for ``-``."""
+    if argument == "-" or argument.startswith("@"):
+        with click.open_file(argument.removeprefix("@"), "rb") as stream:
+            return bytes(stream.read())
+    return argument.encode("utf-8", "surrogateescape")
 
 
 def _make_selection(
@@ -65,7 +112,7 @@ def _make_selection(
         if not equals or not name:
             raise click.UsageError(f"cannot read --facet {facet!r}: write NAME=VALUE")
         chosen.setdefault(name, []).append(value)
-    lemmas = list_lemmas(split_query(words, reader.model))
+    lemmas = list_lemmas(split_query(words, reader.model)) if words else None
     return Selection(lemmas, chosen, _parse_day(date_from), _parse_day(date_to))
 
 

@@ -18,6 +18,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, AttachedVersion
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey, add_id_tiebreak, find_constant_score
+from indexer.engines.rank_fusion import check_vector_query
 from indexer.engines.search_types import (
     Groups,
     IndexInfo,
@@ -26,6 +27,7 @@ from indexer.engines.search_types import (
     SearchRequest,
     SearchResult,
     Selection,
+    VectorQuery,
 )
 from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_check
 from indexer.model.phrase_model import PhraseModel
@@ -38,13 +40,18 @@ class Build(ABC):
     Use it as a context manager: leaving the block without a ``commit`` aborts the build.
     """
 
+    is_attached: bool = False
+    """Whether the documents come from an index that is searched in place of this one, where the engine can do that;
+    set before the first write. Their vectors are then stored, but not searched here."""
+
     def write(self, documents: Iterable[AnalysedDocument]) -> None:
         """Write documents; a later one replaces an earlier one with the same id.
 
         Raises
         ------
         BadInput
-            If a document cannot be stored, e.g. for an id that is too long.
+            If a document cannot be stored, e.g. for an id that is too long, or a vector of other dimensions than those
+            before it.
         """
         self.write_prepared(map(self.prepare_document, documents))
 
@@ -148,8 +155,9 @@ class Reader(ABC):
         groups: Groups = None,
         sort: Sequence[SortKey] = (),
         histograms: Sequence[Interval] = (),
+        vector: VectorQuery | None = None,
     ) -> SearchResult:
-        """Search in one request.
+        """Search in one request, by words, by a vector or by both.
 
         Parameters
         ----------
@@ -163,6 +171,11 @@ class Reader(ABC):
             Order of the hits, ties by id. By default by score, or by id if all documents score the same.
         histograms
             Intervals by which matching documents are counted.
+        vector
+            Finds the documents nearest to it. If the selection does not rank what it matches (it has neither words
+            nor a query with scores), these are the hits, with the score (1 + cosine) / 2, and the whole selection
+            limits them. Otherwise the hits of both are merged by reciprocal rank fusion (``rank_fusion``). Totals,
+            facets and histograms then count the matches of the words and the documents nearest to the vector.
 
         Returns
         -------
@@ -173,9 +186,17 @@ class Reader(ABC):
         ------
         EpochChanged
             If a newer epoch has replaced this one.
+        BadParameter
+            If there is a vector and the index has none, or those of the index have other dimensions, or ``sort`` is
+            given too.
         TooLarge
             If the engine cannot page as far as ``offset + size``, or a histogram has too many buckets.
         """
+        if vector is not None:
+            check_vector_query(vector, self.info, tuple(sort))
+            return self.search_page(
+                SearchRequest(selection, size, offset, facets, groups, BY_SCORE, histograms, None, vector)
+            )
         query = selection.query
         score = None if selection.words is not None else 0.0 if query is None else find_constant_score(query)
         order = add_id_tiebreak(tuple(sort)) if sort else BY_SCORE if score is None else BY_ID

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,12 @@ Groups = frozenset[str] | None
 """Groups of a caller; None reads everything."""
 MAX_FACET_VALUES = 1000
 """Maximum number of values counted for one facet."""
+MAX_NEAREST = 1000
+"""Largest ``k`` of a vector query."""
+MAX_CANDIDATES = 10_000
+"""Largest ``num_candidates`` of a vector query, as in Elasticsearch."""
+FoundBy = Literal["words", "vector"]
+"""Part of a search that found a document."""
 
 
 def may_read(acl: Collection[str], groups: Groups) -> bool:
@@ -62,6 +69,25 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """The ``k`` documents with the largest cosine between their vector and this one.
+
+    They must also match the facets and dates of the selection that they are searched with, and the filters of its
+    query (``rank_fusion.make_vector_selection``). Documents without a vector are not found.
+    """
+
+    vector: bytes
+    """Of ``indexer.vectors.encode_vector``, with the dimensions of the index."""
+    k: int
+    """From 1 to MAX_NEAREST."""
+    num_candidates: int | None = None
+    """Documents that an approximate search considers at least, from ``k`` to MAX_CANDIDATES; None: the engine's choice.
+    An exact search considers all."""
+    filter: Query | None = None
+    """Condition on the documents found by the vector, not on those found by words."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRequest:
     """One page of a search with all defaults resolved; ``Reader.search`` builds it."""
 
@@ -76,6 +102,7 @@ class SearchRequest:
     histograms: Sequence[Interval]
     constant_score: float | None
     """Score of every hit if all score the same and the caller asked for no order; else None."""
+    vector: VectorQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +112,8 @@ class Hit:
     id: str
     score: float
     document: AnalysedDocument
+    found_by: frozenset[FoundBy] = frozenset()
+    """Parts of a search with a vector that found it; empty for a search without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,14 @@ from indexer.engines.base import Build, Engine
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import BadInput, CorruptIndex, UnknownIndex, UnsupportedVersion
 from indexer.identifiers import check_index_name
+from indexer.indexing.vector_check import VectorCheck
 from indexer.progress import Progress, no_progress
 from indexer.readers.rejects import Rejects
 from indexer.records import NO_TEXT
 from indexer.runtime.document_spool import DocumentSpool
 from indexer.runtime.memory import gc_relaxed
 from indexer.text import ANALYSIS_VERSION
+from indexer.vectors import VECTOR_SETTING
 
 if TYPE_CHECKING:
     from indexer.mining.mined_batches import MinedBatches
@@ -111,9 +113,11 @@ def build_index(
 ) -> BuildReport:
     """Build a new epoch of ``index`` from the documents and make it the current one.
 
-    ``rejects`` are those of the documents' reader, for the report. ``processes``: 0 means one a core. ``force`` builds
+    ``rejects`` are those of the documents' reader, for the report; a document whose vector has other dimensions than
+    the first one is added to them. ``processes``: 0 means one a core. ``force`` builds
     also if the content is the same as now. ``attachment`` describes the index that the documents come from.
-    Raise BadInput if there are no documents, IndexBusy if another process writes the index.
+    Raise BadInput if there are no documents, or a vector does not fit and there are no ``rejects``, IndexBusy if
+    another process writes the index.
     """
     check_index_name(index)
     engine.get_version()  # fails before the documents are read if the engine does not answer
@@ -122,14 +126,16 @@ def build_index(
     # The build starts first: it fails at once if the index cannot be written, and no document can be added that
     # a refresh would miss.
     with engine.start_build(index) as build, DocumentSpool() as spool, gc_relaxed():
+        build.is_attached = attachment is not None
+        vectors = VectorCheck(rejects)
         with timer.measure("collect"):
-            spool.fill(documents, progress)
+            spool.fill(vectors.keep_fitting(documents), progress)
         _require_documents(spool, rejects)
         current = get_current_info(engine, index)
         epoch = _make_epoch_name(spool, analysis, current, attachment)
         if current and not force and _has_same_content(current, epoch):
             return _make_report(index, current, rejects, timer, unchanged=True)
-        plan = EpochPlan(index, epoch, analysis, attachment)
+        plan = EpochPlan(index, epoch, analysis, attachment, vectors.dimensions)
         info = _build_epoch(build, spool, plan, progress, timer, processes or (os.cpu_count() or 1))
     return _make_report(index, info, rejects, timer)
 
@@ -150,6 +156,8 @@ class EpochPlan:
     epoch: str
     analysis: AnalysisOptions
     attachment: Attachment | None
+    vector_dimensions: int | None
+    """None if no document has a vector."""
 
     def make_settings(self, model: PhraseModel) -> dict[str, object]:
         """Return the settings that are stored with the epoch."""
@@ -158,6 +166,8 @@ class EpochPlan:
             "asked": asdict(self.analysis),
             "pairs": sum(PAIR_SEPARATOR in name for name in model.phrases),
         }
+        if self.vector_dimensions is not None:
+            settings[VECTOR_SETTING] = self.vector_dimensions
         return settings | ({ATTACHMENT_SETTING: self.attachment.to_setting()} if self.attachment else {})
 
 

@@ -12,6 +12,7 @@ from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_chec
 from indexer.errors import EpochChanged
 from indexer.indexing.build import AnalysisOptions, BuildReport, build_index
 from indexer.indexing.notifications import DocumentVersion, WriteListener
+from indexer.indexing.vector_check import require_fitting_vectors
 from indexer.progress import Progress, no_progress
 from indexer.runtime.document_spool import DocumentSpool
 
@@ -31,8 +32,9 @@ def add_documents(
 ) -> int:
     """Add or replace documents, analysed with the phrase model of the index; return the number written.
 
-    ``sequence`` and ``check_claim`` are those of ``Engine.add_documents``. Raise EpochChanged if the index is rebuilt
-    again and again meanwhile.
+    ``sequence`` and ``check_claim`` are those of ``Engine.add_documents``. Raise BadInput, before anything is written,
+    for a document whose vector does not fit the index, and EpochChanged if the index is rebuilt again and again
+    meanwhile.
     """
     from indexer.analysis.analyzer import Analyzer
 
@@ -41,6 +43,7 @@ def add_documents(
         spool.fill(documents, progress)
         for _ in range(_MAX_TRIES):
             reader = engine.open_reader(index)
+            require_fitting_vectors(spool, reader.info)
             ids = [document.id for document in spool]
             write_name = listener.before_write(index, reader.info.epoch, ids) if listener else b""
             analysed = Analyzer(reader.model).analyse_all(

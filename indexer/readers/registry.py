@@ -79,6 +79,7 @@ def make_documents(rows: Iterable[SourceRow], rejects: Rejects, fields: FieldMap
             rejects.add(source, line, f"the id {document.id!r} is a duplicate")
             continue
         ids.add(document.id)
+        rejects.last_read = (source, line)
         yield document if revision is None else replace(document, revision=revision)
 
 

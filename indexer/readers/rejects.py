@@ -33,6 +33,8 @@ class Rejects:
         self.path = path
         self.count = 0
         self.examples: list[Reject] = []
+        self.last_read: tuple[str, int] = ("", 0)
+        """Source and line of the record that a reader made its last document of."""
         self._file: IO[str] | None = None
         if path is not None:
             with self._translate_errors():
@@ -47,6 +49,10 @@ class Rejects:
         if self.path is not None:
             with self._translate_errors():
                 self._write(self.path, json.dumps(asdict(reject), ensure_ascii=False) + "\n")
+
+    def add_last_read(self, reason: str) -> None:
+        """Reject the record of the document that a reader yielded last."""
+        self.add(*self.last_read, reason)
 
     def _write(self, path: Path, line: str) -> None:
         if self._file is None:

@@ -21,7 +21,9 @@ from indexer.errors import (
     UnknownIndex,
     UnsupportedVersion,
 )
+from indexer.indexing.vector_check import get_vector_dimensions
 from indexer.records import BadRecord, OversizedRecord, check_document
+from indexer.vectors import BadVector, encode_vector, find_dimension_fault
 from webapi.context import get_caller, get_context, read_json_body
 from webapi.http.body_limits import get_max_body_bytes
 from webapi.http.job_responses import JSON_TYPE, make_accepted_response
@@ -95,8 +97,9 @@ def add_documents(name: str) -> Response:
     request.max_content_length = get_max_body_bytes(settings, request.path)
     gateway.check_index_exists(name)
     bodies = parse_body(DocumentsBody, read_json_body()).documents
-    documents = [_build_document(body) for body in bodies]
-    _check_documents(documents, settings.max_document_bytes)
+    has_vectors = any(body.vector is not None for body in bodies)
+    dimensions = get_vector_dimensions(gateway.get_index_info(name)) if has_vectors else None
+    documents = _build_documents(bodies, settings.max_document_bytes, dimensions)
     id = gateway.submit_documents(name, documents, get_caller()).id
     return make_accepted_response(Job(id, "ingest", "queued", queue="bulk"), f"{JOBS_PATH}/{id}")
 
@@ -146,23 +149,36 @@ def _describe_index(info: IndexInfo) -> dict[str, Any]:
     }
 
 
-def _build_document(body: DocumentBody) -> Document:
-    facets = {name: list(values) for name, values in body.facets.items()}
-    return Document(body.id, body.title, body.text, body.date, body.url, facets, tuple(body.acl), dict(body.extra))
+def _build_documents(bodies: Sequence[DocumentBody], max_bytes: int, dimensions: int | None) -> list[Document]:
+    """Return the documents to store; ``dimensions``: of the vectors of the index, None if it has none.
 
-
-def _check_documents(documents: Sequence[Document], max_bytes: int) -> None:
-    """Raise InvalidRequest that lists the documents that cannot be stored, by position; TooLarge for one too large."""
+    Raise InvalidRequest that lists the documents that cannot be stored, by position; TooLarge for one too large.
+    """
+    documents: list[Document] = []
     misfits: list[dict[str, str]] = []
-    for position, document in enumerate(documents):
+    for position, body in enumerate(bodies):
         try:
-            check_document(document, max_bytes)
+            documents.append(_build_document(body, dimensions))
+            check_document(documents[-1], max_bytes)
         except OversizedRecord as error:
             raise TooLarge(f"/documents/{position}: {error}") from None
-        except BadRecord as error:
+        except (BadRecord, BadVector) as error:
             misfits.append({"at": f"/documents/{position}", "detail": str(error)})
     if misfits:
         raise InvalidRequest(misfits)
+    return documents
+
+
+def _build_document(body: DocumentBody, dimensions: int | None) -> Document:
+    """Return the document of a body; raise BadVector or BadRecord for a vector that cannot be stored in the index."""
+    facets = {name: list(values) for name, values in body.facets.items()}
+    vector = None if body.vector is None else encode_vector(body.vector)
+    fault = find_dimension_fault(vector, dimensions)
+    if fault is not None:
+        raise BadRecord(f"document {body.id!r}: {fault}")
+    return Document(
+        body.id, body.title, body.text, body.date, body.url, facets, tuple(body.acl), dict(body.extra), vector=vector
+    )
 
 
 def _make_json_response(value: Any) -> Response:

@@ -202,7 +202,7 @@ class ExplanationBody(StrictModel):
 
 
 class DocumentBody(StrictModel):
-    may_be_null = frozenset({"date", "url"})
+    may_be_null = frozenset({"date", "url", "vector"})
 
     # ``indexer.records.check_document`` has the rules that a schema cannot express.
     id: DocumentId = Field(description="Without control characters and line breaks")
@@ -216,6 +216,9 @@ class DocumentBody(StrictModel):
     )
     extra: dict[str, Any] = Field(
         default_factory=dict, description="Any JSON, returned unchanged; whole numbers of up to 64 bits"
+    )
+    vector: Annotated[list[float], Field(min_length=1, max_length=MAX_DIMENSIONS)] | None = Field(
+        default=None, description="As many numbers as the vectors of the index have; not returned"
     )
 
 
@@ -241,6 +244,7 @@ class SearchBody(StrictModel):
 
     # Only describes the body: ``webapi.search.body`` parses it.
     query: dict[str, Any] = Field(default={"match_all": {}})
+    knn: Any = None
     from_: int = Field(default=0, ge=0, le=MAX_OFFSET, alias="from")
     size: int = Field(default=10, ge=0, le=MAX_HITS)
     sort: Any = None

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from worker.jobs.job import JobState
 
-
 _SPACES = (
     "Of a phrase told by meaning: how far query and hit both lie in its direction, in standard deviations of random "
     "documents, by space: vectors (of the documents), words, topics"
@@ -322,6 +321,11 @@ class WhyReply(ReplyModel):
 
 class SearchHit(BaseModel):
     model_config = ConfigDict(extra="allow")
+    found_by: list[Literal["words", "vector"]] | None = Field(
+        default=None,
+        alias="_found_by",
+        description="Only in a search with knn: parts of the search that found the hit",
+    )
     why: WhyReply | None = None
 
 

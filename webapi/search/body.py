@@ -19,7 +19,7 @@ MAX_AGGREGATIONS = 20
 MAX_FRAGMENTS = 10
 MAX_INTEGER = 2**31 - 1
 _BODY_NAMES = frozenset(
-    {"query", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits"}
+    {"query", "knn", "from", "size", "sort", "highlight", "aggs", "aggregations", "_source", "track_total_hits"}
 )
 _INTERVAL_KINDS = ("calendar_interval", "fixed_interval")
 
@@ -63,6 +63,8 @@ class ParsedSearchBody:
 
     query: object | None
     """Not parsed yet."""
+    vector_clause: object | None
+    """``knn``, not parsed yet."""
     offset: int
     size: int
     sort: tuple[tuple[str, str], ...]
@@ -80,6 +82,7 @@ def parse_search_body(body: object) -> ParsedSearchBody:
     _check_track_total_hits(parts.get("track_total_hits", True))
     return ParsedSearchBody(
         query=require_object(parts["query"], "query") if "query" in parts else None,
+        vector_clause=parts.get("knn"),
         offset=require_integer(parts.get("from", 0), "from", 0, MAX_OFFSET),
         size=require_integer(parts.get("size", 10), "size", 0, MAX_HITS),
         sort=tuple(_parse_sort_key(key) for key in wrap_in_list(parts.get("sort", []))),

@@ -68,6 +68,7 @@ def run_index_search(index: str, plan: SearchPlan, caller: Caller, context: WebC
             groups=caller.groups,
             sort=plan.sort,
             histograms=intervals,
+            vector=plan.vector,
         ),
     )
 

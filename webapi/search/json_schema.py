@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from indexer.engines.search_types import MAX_CANDIDATES, MAX_NEAREST
+from indexer.vectors import MAX_DIMENSIONS
 from webapi.search.body import MAX_AGGREGATIONS, MAX_BUCKETS, MAX_FRAGMENTS, MAX_INTEGER
 from webapi.search.query_parser import MAX_CLAUSES
+from webapi.search.vector_clause import VECTOR_FIELD
 
 Schema = dict[str, Any]
 _QUERY_REFERENCE: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}
@@ -115,8 +118,33 @@ _AGGREGATIONS: Final[Schema] = {
     "maxProperties": MAX_AGGREGATIONS,
 }
 _HIGHLIGHTED: Final = _make_object_schema({"number_of_fragments": _FRAGMENTS_SCHEMA})
+_NEAREST: Final[Schema] = _make_object_schema(
+    {
+        "field": {"type": "string", OWN_NAMES_KEY: [VECTOR_FIELD]},
+        "query_vector": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 1,
+            "maxItems": MAX_DIMENSIONS,
+            "description": "As many numbers as the vectors of the documents have, not all 0",
+        },
+        "k": {"type": "integer", "minimum": 1, "maximum": MAX_NEAREST, "description": "By default size"},
+        "num_candidates": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_CANDIDATES,
+            "description": "At least k: documents that an approximate search considers",
+        },
+        "filter": _make_one_or_list_schema(_QUERY_REFERENCE),
+    },
+    ("field", "query_vector"),
+)
 SEARCH_BODY_PROPERTIES: Final[Schema] = {
     "query": _QUERY_REFERENCE,
+    "knn": {
+        "anyOf": [_NEAREST, {"type": "array", "items": _NEAREST, "minItems": 1, "maxItems": 1}],
+        "description": "The nearest documents; with query, the hits of both are merged by their ranks",
+    },
     "sort": {"anyOf": [_SORT, {"type": "array", "items": _SORT, "maxItems": len(_SORT_KEYS)}]},
     "highlight": _make_object_schema(
         {

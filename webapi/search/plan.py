@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from indexer.engines.date_histogram import Interval
-from indexer.engines.query_tree import MatchAll, Query, SortKey
+from indexer.engines.query_tree import Bool, MatchAll, Query, SortKey
+from indexer.engines.search_types import VectorQuery
 from indexer.errors import BadParameter
 from indexer.model.query_words import QueryWord
 from webapi.search.body import (
@@ -22,10 +23,9 @@ from webapi.search.body import (
 from webapi.search.query_parser import QueryClause, QueryParser
 from webapi.search.query_texts import read_query_texts
 from webapi.search.query_vectors import read_query_vector
+from webapi.search.vector_clause import VECTOR_FIELD, VectorClause, parse_vector_clause
 from webapi.search.why_options import WhyOptions, parse_why
 
-VECTOR_FIELD = "vector"
-"""Field of the documents' vectors in a search."""
 _SORT_FIELDS = {"_score": "score", "date": "date", "id": "id", "_id": "id"}
 
 
@@ -50,7 +50,9 @@ class QueryWords(NamedTuple):
 class SearchPlan:
     """A search of an index of ours, ready to run."""
 
-    query: Query
+    query: Query | None
+    """None for a search by a vector alone."""
+    vector: VectorQuery | None
     words: QueryWords
     explained_text: str
     """The words to explain hits by, as written."""
@@ -85,13 +87,17 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
     why = parse_why(parts.pop("why", True))
     parsed = parse_search_body(parts)
     parser = QueryParser(split_query)
-    query = MatchAll() if parsed.query is None else parser.parse(parsed.query, "query")
+    query = None if parsed.query is None else parser.parse(parsed.query, "query")
+    vector = None
+    if parsed.vector_clause is not None:
+        vector = _plan_vector(parse_vector_clause(parsed.vector_clause, parsed.size), parser)
     for name in parsed.highlight.fields if parsed.highlight else ():
         if name not in ("title", "text"):
             raise BadParameter(f"highlight.fields.{name[:80]} is not allowed", fix="use title or text")
     words = QueryWords(" ".join(parser.words), tuple(parser.lemmas))
     return SearchPlan(
-        query=query,
+        query=MatchAll() if query is None and vector is None else query,
+        vector=vector,
         words=words,
         explained_text=_choose_explained_text(why, words.text, parts),
         named_clauses=tuple(parser.named_clauses),
@@ -105,6 +111,15 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
         explained_vector=why.vector or read_query_vector(parts, VECTOR_FIELD),
         is_vector_given=why.vector is not None,
     )
+
+
+def _plan_vector(clause: VectorClause, parser: QueryParser) -> VectorQuery:
+    """Return the vector query; ``parser``: that of the search, which has parsed its query."""
+    words, lemmas = list(parser.words), list(parser.lemmas)
+    filters = tuple(parser.parse(query, f"knn.filter[{n}]", depth=1) for n, query in enumerate(clause.filters))
+    if words:  # those of a filter are words to explain by only if there are no others
+        parser.words, parser.lemmas = words, lemmas
+    return VectorQuery(clause.vector, clause.k, clause.num_candidates, Bool(filter=filters) if filters else None)
 
 
 def _choose_explained_text(why: WhyOptions, searched: str, body: Mapping[str, Any]) -> str:

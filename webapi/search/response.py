@@ -10,13 +10,14 @@ from indexer.dates import date_to_millis
 from indexer.documents import AnalysedDocument
 from indexer.engines.date_histogram import format_timestamp
 from indexer.engines.query_tree import matches_document
-from indexer.engines.search_types import Hit, SearchResult
+from indexer.engines.search_types import FoundBy, Hit, SearchResult
 from indexer.errors import TooLarge
 from indexer.text.lemmatizer import Lemmatizer
 from webapi.search.body import TermsAggregation
 from webapi.search.highlight import build_highlights
 from webapi.search.plan import PlannedHistogram, SearchPlan
 
+_FOUND_BY_ORDER: tuple[FoundBy, ...] = ("words", "vector")
 _MAX_DATE_BUCKETS = 10_000
 """Buckets of a date histogram, empty ones included."""
 
@@ -54,6 +55,8 @@ def build_search_response(
 
 def _build_hit(index: str, plan: SearchPlan, hit: Hit, lemmatizer: Lemmatizer) -> dict[str, Any]:
     out: dict[str, Any] = {"_index": index, "_id": hit.id, "_score": hit.score if plan.has_scores else None}
+    if plan.vector is not None:
+        out["_found_by"] = [part for part in _FOUND_BY_ORDER if part in hit.found_by]
     if plan.source_filter is not False:
         out["_source"] = build_document_source(hit.document, plan.source_filter)
     if plan.sort:

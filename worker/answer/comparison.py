@@ -10,7 +10,6 @@ from indexer.model.evidence_spaces import SpaceName
 from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
-
 EntryKind = Literal["shared", "implied", "meaning", "distinct"]
 NOT_IN_BOTH: tuple[EntryKind, ...] = ("implied", "meaning")
 """Kinds of common phrases that one of the texts does not contain."""

@@ -23,12 +23,14 @@ from indexer.engines.elasticsearch.mappings import (
     build_deletion_action,
     build_document_index_body,
     build_model_index_body,
+    build_vector_mapping,
     build_write_action,
     encode_source,
 )
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import IndexBusy, PhraseComError
 from indexer.model.phrase_model import PhraseModel
+from indexer.vectors import count_dimensions
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
@@ -68,6 +70,7 @@ class ElasticsearchBuild(Build):
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
         self._marked_ids: set[str] = set()
         """Documents of ``_marks`` that this build has written."""
+        self._has_vectors = False
         self._writer = BulkWriter(engine.connection)
         self._done = False
         try:
@@ -78,18 +81,30 @@ class ElasticsearchBuild(Build):
             raise
 
     @staticmethod
-    def prepare_document(analysed: AnalysedDocument) -> tuple[str, bytes]:
-        """Return the id and the encoded ``_source``."""
-        return analysed.document.id, encode_source(analysed)
+    def prepare_document(analysed: AnalysedDocument) -> tuple[str, bytes, int]:
+        """Return the id, the encoded ``_source`` and the dimensions of the vector, 0 without one."""
+        return analysed.document.id, encode_source(analysed), count_dimensions(analysed.document.vector or b"")
 
-    def write_prepared(self, prepared: Iterable[tuple[str, bytes]]) -> None:
-        for id, source in prepared:
+    def write_prepared(self, prepared: Iterable[tuple[str, bytes, int]]) -> None:
+        for id, source, dimensions in prepared:
+            if dimensions and not self._has_vectors and not self.is_attached:
+                self._add_vector_field(dimensions)
             mark = self._marks.get(id)
             if mark is None:
                 self._writer.put({"_index": self._build_alias, "_id": id, "_source": source})
             else:
                 self._marked_ids.add(id)
                 self._writer.put(build_write_action(self._build_alias, id, source, mark))
+
+    def _add_vector_field(self, dimensions: int) -> None:
+        """Let vectors of these dimensions be searched; without this field they are only stored."""
+        client = self._engine.connection.client
+        try:
+            with self._engine.connection.translate_errors():
+                client.indices.put_mapping(index=self._build_alias, properties=build_vector_mapping(dimensions))
+        except NotFoundError:
+            raise IndexBusy(f"another build of index {self._index!r} took over", fix="try again later") from None
+        self._has_vectors = True
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
         for id in self._marks.keys() - self._marked_ids:

@@ -22,6 +22,7 @@ from indexer.engines.document_codec import pack_document, repair_and_encode_docu
 from indexer.engines.write_order import WriteMark
 from indexer.identifiers import build_facet_keys
 from indexer.model.bm25 import K1, B
+from indexer.vectors import decode_vector
 
 Body = dict[str, Any]
 """A request body or a part of one, as JSON values."""
@@ -35,6 +36,9 @@ DELETION_MARKERS = (DELETED, DELETED_NEW)
 SEQUENCE_FIELDS = {"sequence": {"type": "long"}, "written": {"type": "double"}}
 """Fields of a WriteMark. They are the same in every document and missing in one that was not written since the build;
 an index of a former version gets them with its first write."""
+VECTOR_FIELD = "vector"
+"""Field of the vector; only an index whose own vectors are searched has it in its mapping. It is not kept in
+``_source``, where the vector is under ``stored`` in half the bytes."""
 _INDEXED_FIELDS = ("id", "tokens", "phrases", "degree")
 """Fields of a packed document that are kept at the top level of ``_source``; the others are under ``stored``."""
 
@@ -55,6 +59,7 @@ def build_document_index_body(shards: int, replicas: int) -> Body:
         },
         "mappings": {
             "dynamic": False,
+            "_source": {"excludes": [VECTOR_FIELD]},
             "properties": {
                 "id": keyword | {"index": False},
                 "tokens": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
@@ -69,6 +74,19 @@ def build_document_index_body(shards: int, replicas: int) -> Body:
                 "stored": {"type": "object", "enabled": False},
             },
         },
+    }
+
+
+def build_vector_mapping(dimensions: int) -> Body:
+    """Return the field of vectors. ``hnsw`` keeps single precision and is what all supported versions have."""
+    return {
+        VECTOR_FIELD: {
+            "type": "dense_vector",
+            "dims": dimensions,
+            "index": True,
+            "similarity": "cosine",
+            "index_options": {"type": "hnsw"},
+        }
     }
 
 
@@ -124,6 +142,8 @@ def _build_source(analysed: AnalysedDocument) -> Body:
         "card": encode_summary(analysed.degree, analysed.document.title),
         "stored": stored,
     }
+    if analysed.document.vector is not None:
+        source[VECTOR_FIELD] = decode_vector(analysed.document.vector).tolist()
     return source
 
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from indexer.dates import date_bounds_to_millis
 from indexer.engines.attached_source import SourceAccess
 from indexer.engines.date_histogram import Interval
-from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, SEQUENCE_FIELDS, Body
+from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, SEQUENCE_FIELDS, VECTOR_FIELD, Body
 from indexer.engines.query_tree import DateRange, FacetTerms, Match, MatchAll, Query, SortKey
-from indexer.engines.search_types import MAX_FACET_VALUES, Groups, SearchRequest
+from indexer.engines.rank_fusion import choose_candidate_count, make_vector_selection
+from indexer.engines.search_types import MAX_FACET_VALUES, Groups, SearchRequest, Selection
 from indexer.identifiers import build_facet_key_prefix, build_facet_keys, replace_surrogates
+from indexer.vectors import decode_vector
 
 MAX_IDS_PER_CLAUSE = 1000
 """Number of ids in one clause; Elasticsearch refuses more than the result window of the source."""
@@ -61,8 +63,53 @@ def build_visibility_filters(groups: Groups) -> list[Body]:
 
 def build_search(request: SearchRequest) -> Body:
     """Build the body of one page of a search; aggregations are named by position, ``0`` and ``date 0``."""
-    selection = request.selection
-    filters = build_visibility_filters(request.groups)
+    body: Body = {
+        "query": _build_selection_query(request.selection, request.groups),
+        "sort": [_build_sort(key) for key in request.order],
+        "from": request.offset,
+        "size": request.size,
+        "track_total_hits": True,
+    }
+    return body | _build_aggregations(request)
+
+
+def build_nearest_search(request: SearchRequest) -> Body:
+    """Build the search for the documents nearest to the vector of a request, all of them, with their counts."""
+    assert request.vector is not None, "called for a search by a vector"
+    body: Body = {
+        "knn": _build_nearest_clause(request),
+        "sort": [_build_sort(key) for key in request.order],
+        "size": request.vector.k,
+        "track_total_hits": True,
+    }
+    return body | _build_aggregations(request)
+
+
+def build_union_counts(request: SearchRequest) -> Body:
+    """Build the search that counts the documents that match the words or are nearest to the vector.
+
+    Elasticsearch computes totals and aggregations of ``knn`` and ``query`` over what either finds.
+    """
+    query = _build_selection_query(request.selection, request.groups)
+    body: Body = {"knn": _build_nearest_clause(request), "query": query, "size": 0, "track_total_hits": True}
+    return body | _build_aggregations(request)
+
+
+def _build_nearest_clause(request: SearchRequest) -> Body:
+    """Build ``knn``; its filter limits what is searched, so that hidden documents take no place among the nearest."""
+    assert request.vector is not None, "called for a search by a vector"
+    return {
+        "field": VECTOR_FIELD,
+        "query_vector": decode_vector(request.vector.vector).tolist(),
+        "k": request.vector.k,
+        "num_candidates": choose_candidate_count(request.vector),
+        "filter": _build_selection_query(make_vector_selection(request), request.groups),
+    }
+
+
+def _build_selection_query(selection: Selection, groups: Groups) -> Body:
+    """Build the query of a selection, limited to what ``groups`` may read."""
+    filters = build_visibility_filters(groups)
     for name, values in selection.facets.items():
         filters.append({"terms": {"facets": build_facet_keys({name: values})}})
     start, end = date_bounds_to_millis(selection.date_from, selection.date_to)
@@ -74,20 +121,16 @@ def build_search(request: SearchRequest) -> Body:
         query["bool"]["must"].append(build_query(Match(selection.words)))
     if selection.query is not None:
         query["bool"]["must"].append(build_query(selection.query))
-    body: Body = {
-        "query": query,
-        "sort": [_build_sort(key) for key in request.order],
-        "from": request.offset,
-        "size": request.size,
-        "track_total_hits": True,
-    }
+    return query
+
+
+def _build_aggregations(request: SearchRequest) -> Body:
+    """Build the aggregations of a request, if it has any."""
     aggregations = {str(i): _build_facet_aggregation(name) for i, name in enumerate(request.facets)}
     aggregations |= {
         f"date {i}": _build_histogram_aggregation(interval) for i, interval in enumerate(request.histograms)
     }
-    if aggregations:
-        body["aggs"] = aggregations
-    return body
+    return {"aggs": aggregations} if aggregations else {}
 
 
 def build_query(query: Query) -> Body:

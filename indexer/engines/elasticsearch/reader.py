@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedVersion
+from indexer.engines.attachment import Attachment
 from indexer.engines.base import Reader
 from indexer.engines.elasticsearch import neighbourhood_query, query_builder, response_parser
 from indexer.engines.elasticsearch.connection import PartialResponse
 from indexer.engines.elasticsearch.mappings import DELETION_MARKERS, MAX_RESULT_WINDOW, Body, decode_source
+from indexer.engines.rank_fusion import make_words_request, ranks_by_words
 from indexer.engines.search_types import (
     Groups,
     IndexInfo,
@@ -26,7 +29,7 @@ from indexer.engines.search_types import (
     SearchResult,
     may_read,
 )
-from indexer.errors import EpochChanged, TooLarge
+from indexer.errors import BadParameter, EpochChanged, TooLarge
 from indexer.identifiers import is_document_id, parse_facet_name
 from indexer.model.phrase_model import PhraseModel
 
@@ -130,9 +133,30 @@ class ElasticsearchReader(Reader):
         last = request.offset + request.size
         if last > MAX_RESULT_WINDOW:
             raise TooLarge(f"hit {last} is beyond the result window", fix=f"request hits up to {MAX_RESULT_WINDOW}")
+        if request.vector is not None:
+            return self._search_page_by_vector(request)
         scored = any(key.field == "score" for key in request.order)
         response = self._run_search(query_builder.build_search(request), scored=scored)
         return response_parser.parse_search_response(response, request)
+
+    def _search_page_by_vector(self, request: SearchRequest) -> SearchResult:
+        """Return a page of the documents nearest to a vector, merged with those that the words find, if any."""
+        if Attachment.from_info(self.info) is not None:
+            raise BadParameter(
+                f"index {self.info.name!r} is attached to a source, so its own vectors are not searched",
+                fix="search the source",
+            )
+        if not ranks_by_words(request.selection):
+            (nearest,) = self._run_searches([query_builder.build_nearest_search(request)])
+            return response_parser.parse_nearest_response(nearest, request)
+        nearest, words, counts = self._run_searches(
+            [
+                query_builder.build_nearest_search(replace(request, facets=(), histograms=())),
+                query_builder.build_search(make_words_request(request)),
+                query_builder.build_union_counts(request),
+            ]
+        )
+        return response_parser.parse_fused_responses(nearest, words, counts, request)
 
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
@@ -157,6 +181,31 @@ class ElasticsearchReader(Reader):
             return connection.require_complete(response.body)
 
         return self._retry_partial(send)
+
+    def _run_searches(self, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
+        """Run several scored searches of the epoch's index in one request."""
+        connection = self._engine.connection
+        header = {"index": self._concrete, "preference": PREFERENCE, "search_type": "dfs_query_then_fetch"}
+        limit = {"timeout": query_builder.format_timeout(self._engine.query_seconds)}
+        lines = [line for body in bodies for line in (header, body | limit)]
+
+        def send() -> list[Mapping[str, Any]]:
+            responses = connection.client.msearch(searches=lines).body["responses"]
+            return [connection.require_complete(self._require_success(response)) for response in responses]
+
+        return self._retry_partial(send)
+
+    def _require_success(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a response of a multi-search; raise what the search alone would have raised for an error."""
+        error = response.get("error")
+        if error is None:
+            return response
+        if error.get("type") == "index_not_found_exception":
+            raise self._epoch_changed_error()
+        reason = str(next(iter(error.get("root_cause") or [error])).get("reason"))[:300]
+        if response["status"] == 400:
+            raise BadParameter(f"Elasticsearch refused the request: {reason}")
+        raise self._engine.connection.partial_error(reason)
 
     def _retry_partial(self, send: Callable[[], Response]) -> Response:
         """Send a request, again after a wait if the response is partial.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -10,19 +11,55 @@ import numpy as np
 
 from indexer.engines.elasticsearch.mappings import decode_source, decode_summary_degrees, decode_summary_title
 from indexer.engines.elasticsearch.neighbourhood_query import sum_boosts
-from indexer.engines.search_types import Hit, Neighbourhood, NeighbourhoodRequest, SearchRequest, SearchResult
+from indexer.engines.rank_fusion import fuse_ranks
+from indexer.engines.search_types import (
+    FoundBy,
+    Hit,
+    Neighbourhood,
+    NeighbourhoodRequest,
+    SearchRequest,
+    SearchResult,
+)
 from indexer.identifiers import build_facet_key_prefix
 from indexer.lazy_sequences import LazySequence
 
 
 def parse_search_response(response: Mapping[str, Any], request: SearchRequest) -> SearchResult:
     """Return the hits and counts of the response to ``build_search(request)``."""
+    return _make_search_result(response, request, _parse_hits(response, request))
+
+
+def parse_nearest_response(response: Mapping[str, Any], request: SearchRequest) -> SearchResult:
+    """Return a page of the response to ``build_nearest_search(request)``."""
+    page = _parse_hits(response, request)[request.offset : request.offset + request.size]
+    by_vector: frozenset[FoundBy] = frozenset({"vector"})
+    return _make_search_result(response, request, [replace(hit, found_by=by_vector) for hit in page])
+
+
+def parse_fused_responses(
+    nearest: Mapping[str, Any], words: Mapping[str, Any], counts: Mapping[str, Any], request: SearchRequest
+) -> SearchResult:
+    """Return a page of the merged hits of a vector and of words; ``counts``: of ``build_union_counts(request)``."""
+    words_hits, nearest_hits = _parse_hits(words, request), _parse_hits(nearest, request)
+    documents = {hit.id: hit.document for hit in (*words_hits, *nearest_hits)}
+    found = fuse_ranks([hit.id for hit in words_hits], [hit.id for hit in nearest_hits])
+    page = found[request.offset : request.offset + request.size]
+    hits = [Hit(id, score, documents[id], found_by) for id, score, found_by in page]
+    return _make_search_result(counts, request, hits)
+
+
+def _parse_hits(response: Mapping[str, Any], request: SearchRequest) -> list[Hit]:
     hits = []
     score_position = next((i for i, key in enumerate(request.order) if key.field == "score"), None)
     for hit in response["hits"]["hits"]:
         analysed = decode_source(hit["_source"])
         score = request.constant_score or 0.0 if score_position is None else float(hit["sort"][score_position])
         hits.append(Hit(analysed.document.id, score, analysed))
+    return hits
+
+
+def _make_search_result(response: Mapping[str, Any], request: SearchRequest, hits: Sequence[Hit]) -> SearchResult:
+    """Return the hits with the counts of a response."""
     results = response.get("aggregations", {})
     facets = {name: _parse_facet_counts(results[str(i)]["buckets"], name) for i, name in enumerate(request.facets)}
     histograms = {interval: _parse_histogram(results[f"date {i}"]) for i, interval in enumerate(request.histograms)}

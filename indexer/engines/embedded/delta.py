@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +19,29 @@ import orjson
 from indexer.atomic_files import open_replacement
 from indexer.documents import AnalysedDocument
 from indexer.engines.embedded.phrase_graph import PhraseGraph
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector, make_row
 from indexer.engines.write_order import WriteMark, keep_recent_marks
 from indexer.lazy_sequences import OffsetStringTable
 
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
-    """Fields of a document that a neighbourhood search needs."""
+    """Fields of a document that a search for a neighbourhood or for the nearest vectors needs."""
 
     title: str
     acl: tuple[str, ...]
     degree: float
     phrases: tuple[str, ...]
     weights: tuple[float, ...]
+    vector_row: bytes | None = None
+    """Bytes of ``vector_index.make_row``; None without a vector."""
 
     @classmethod
-    def from_analysed(cls, analysed: AnalysedDocument) -> AddedDocument:
+    def from_analysed(cls, analysed: AnalysedDocument, vector: bytes | None) -> AddedDocument:
+        """``vector``: by which the document is found, as ``encode_vector`` returns it; None for none."""
         document = analysed.document
-        return cls(document.title, document.acl, analysed.degree, analysed.phrases, analysed.weights)
+        row = None if vector is None else make_row(vector).tobytes()
+        return cls(document.title, document.acl, analysed.degree, analysed.phrases, analysed.weights, row)
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,18 @@ class Delta:
     marks: Mapping[str, WriteMark] = field(default_factory=dict)
     """The last write or deletion of each document that was written since the epoch was built or a day before."""
 
-    def with_documents(self, documents: Iterable[AnalysedDocument], graph: PhraseGraph, mark: WriteMark) -> Delta:
+    def with_documents(
+        self,
+        documents: Iterable[AnalysedDocument],
+        graph: PhraseGraph,
+        mark: WriteMark,
+        find_vector: FindVector = get_own_vector,
+    ) -> Delta:
         """Return the delta after documents were added or replaced."""
         added, removed, marks = dict(self.added), set(self.removed), dict(self.marks)
         for analysed in documents:
             id = analysed.document.id
-            added[id] = AddedDocument.from_analysed(analysed)
+            added[id] = AddedDocument.from_analysed(analysed, find_vector(analysed))
             removed.add(graph.ids.find(id))
             marks[id] = mark
         return Delta(added, frozenset(removed - {-1}), self.opstamp, marks)
@@ -98,6 +110,8 @@ def save_delta(delta: Delta, path: Path) -> None:
         "degrees": np.array([document.degree for document in documents], dtype=np.float64),
         "edges": np.array(edges, dtype=np.int64),
         "weights": np.array([w for document in documents for w in document.weights], dtype=np.float32),
+        "vector_bytes": np.array([len(document.vector_row or b"") for document in documents], dtype=np.int64),
+        "vectors": np.frombuffer(b"".join(document.vector_row or b"" for document in documents), dtype=np.uint8),
         "gone": np.array(sorted(delta.removed), dtype=np.int64),
         "opstamp": np.array(delta.opstamp),
         "mark_sequences": np.array([mark.sequence for mark in delta.marks.values()], dtype=np.int64),
@@ -119,6 +133,7 @@ def load_delta(path: Path) -> Delta:
         ends = np.cumsum(arrays["sizes"]).tolist()
         edges = [phrases[i] for i in arrays["edges"].tolist()]
         weights, degrees = arrays["weights"].tolist(), arrays["degrees"].tolist()
+        vector_rows = _load_vector_rows(arrays) if "vectors" in arrays else [None] * len(ids)
         added = {
             id: AddedDocument(
                 titles[i],
@@ -126,11 +141,18 @@ def load_delta(path: Path) -> Delta:
                 degrees[i],
                 tuple(edges[start:end]),
                 tuple(weights[start:end]),
+                vector_rows[i],
             )
             for i, (id, start, end) in enumerate(zip(ids, [0, *ends], ends, strict=False))
         }
-        marks = _load_marks(arrays) if "marks_starts" in arrays else {}  # a former version wrote none
+        marks = _load_marks(arrays) if "marks_starts" in arrays else {}  # former versions wrote neither
         return Delta(added, frozenset(arrays["gone"].tolist()), int(arrays["opstamp"]), marks)
+
+
+def _load_vector_rows(arrays: Mapping[str, Any]) -> list[bytes | None]:
+    """Return the row of each added document, or None."""
+    data, ends = arrays["vectors"].tobytes(), np.cumsum(arrays["vector_bytes"]).tolist()
+    return [data[start:end] or None for start, end in pairwise([0, *ends])]
 
 
 def _load_marks(arrays: Mapping[str, Any]) -> dict[str, WriteMark]:

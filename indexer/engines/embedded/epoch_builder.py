@@ -15,6 +15,8 @@ from indexer.engines.embedded.index_folder import IndexFolder, save_info, sync_f
 from indexer.engines.embedded.open_epoch import READ_ERRORS
 from indexer.engines.embedded.phrase_graph_writer import PhraseGraphWriter
 from indexer.engines.embedded.updates import load_committed_delta
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector
+from indexer.engines.embedded.vectors.vector_index_writer import VectorIndexWriter
 from indexer.engines.search_types import IndexInfo
 from indexer.model.phrase_model import PhraseModel
 
@@ -24,6 +26,10 @@ BUILD_MEMORY_BYTES = 128_000_000
 
 class EmbeddedBuild(Build):
     """A build that holds the index's write lock from the start to ``commit`` or ``abort``."""
+
+    find_vector: FindVector = staticmethod(get_own_vector)
+    """Returns the vector by which a document is found; may be set before the first write. It is called with the
+    document as it will be read back, in the process that writes."""
 
     def __init__(self, folder: IndexFolder, lock_timeout: float) -> None:
         self._folder = folder
@@ -37,6 +43,7 @@ class EmbeddedBuild(Build):
                 # one thread keeps documents in the order of arrival, so that builds are reproducible
                 self._writer = self._index.writer(BUILD_MEMORY_BYTES, 1)
                 self._graph_writer = PhraseGraphWriter(self._epoch_path / "graph")
+                self._vector_writer = VectorIndexWriter(self._epoch_path / "graph")
         except BaseException:
             folder.remove_all_but(folder.current_epoch())
             folder.remove_if_empty()
@@ -52,12 +59,14 @@ class EmbeddedBuild(Build):
                 stored, document = fulltext_index.repair_and_build_tantivy_document(analysed)
                 self._writer.add_document(document)
                 self._graph_writer.add(stored)
+                self._vector_writer.add(stored.document.id, self.find_vector(stored))
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
         with translate_os_errors(self._folder.root):
             self._writer.commit()
             self._writer.wait_merging_threads()
-            self._graph_writer.finish(model.phrase_ids, model.word_ids)
+            arrival_numbers = self._graph_writer.finish(model.phrase_ids, model.word_ids)
+            self._vector_writer.finish(arrival_numbers)
             (self._epoch_path / "model.npz").write_bytes(model.to_bytes())
             opstamp = fulltext_index.read_opstamp(self._epoch_path / "index")
             save_delta(self._load_previous_delta().start_epoch(opstamp), self._epoch_path / "delta")
@@ -83,6 +92,7 @@ class EmbeddedBuild(Build):
         self._is_finished = True
         with suppress(OSError):  # what cannot be written is removed anyway
             self._graph_writer.close()
+            self._vector_writer.close()
         del self._writer, self._index
         shutil.rmtree(self._epoch_path, ignore_errors=True)
         self._folder.remove_if_empty()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.embedded.array_files import memory_map_array
+from indexer.array_files import memory_map_array
 from indexer.engines.lazy_documents import EncodedLines, PhraseWeights
 from indexer.int_arrays import csr_positions
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer import array_files
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded import array_files
 from indexer.engines.embedded.forward_index import LINE_END, forward_file_name
 from indexer.int_arrays import csr_positions, csr_starts
 

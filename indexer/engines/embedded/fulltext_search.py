@@ -94,6 +94,11 @@ def _make_sort_key(
     return rank
 
 
+def count_matches(searcher: Searcher, query: Query) -> int:
+    """Return the number of matches."""
+    return _get_total(searcher.search(query, 1))
+
+
 def count_facet_values(searcher: Searcher, query: Query, name: str) -> dict[str, int]:
     """Return the number of matches with each value of a facet, most frequent first."""
     prefix = build_facet_key_prefix(name)

@@ -2,7 +2,7 @@
 
 ROOT/NAME/current           name of the current epoch's folder, replaced in one step
 ROOT/NAME/EPOCH/index/      tantivy
-ROOT/NAME/EPOCH/graph/      phrase graph and forward index, as arrays
+ROOT/NAME/EPOCH/graph/      phrase graph and forward index, as arrays; vectors, if documents have any
 ROOT/NAME/EPOCH/model.npz   the phrase model
 ROOT/NAME/EPOCH/info.json   IndexInfo, and the size of every file that never changes
 ROOT/NAME/EPOCH/delta       documents changed since the epoch was built

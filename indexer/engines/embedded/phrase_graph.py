@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from indexer.engines.embedded.array_files import memory_map_array
+from indexer.array_files import memory_map_array
 from indexer.engines.search_types import may_read
 from indexer.lazy_sequences import OffsetStringTable
 

@@ -17,8 +17,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from indexer import array_files
 from indexer.documents import AnalysedDocument
-from indexer.engines.embedded import array_files
 from indexer.engines.embedded.forward_index_writer import ForwardIndexWriter
 from indexer.engines.embedded.phrase_graph import NAMES_FILE
 from indexer.int_arrays import csr_positions, csr_starts
@@ -65,8 +65,11 @@ class PhraseGraphWriter:
     def __contains__(self, id: str) -> bool:
         return id in self._arrivals
 
-    def finish(self, model_phrase_ids: Mapping[str, int], model_word_ids: Mapping[str, int]) -> None:
-        """Write the arrays, with the ids that the epoch's model gives to phrases and to words."""
+    def finish(self, model_phrase_ids: Mapping[str, int], model_word_ids: Mapping[str, int]) -> NDArray[np.int64]:
+        """Write the arrays, with the ids that the epoch's model gives to phrases and to words.
+
+        Return the arrival number of each document, by document number; shape (documents,).
+        """
         self.close()
         ids = sorted(self._arrivals)
         arrival = np.array([self._arrivals[id] for id in ids], dtype=np.int64)
@@ -80,6 +83,7 @@ class PhraseGraphWriter:
         (self.folder / NAMES_FILE).write_bytes(orjson.dumps(names))
         for name in self._files:
             (self.folder / f"raw.{name}").unlink()
+        return arrival
 
     def close(self) -> None:
         """Close all files. Raise OSError if the end of one cannot be written."""

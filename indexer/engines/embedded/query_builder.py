@@ -78,6 +78,11 @@ def build_terms_query(schema: Schema, field: str, values: Sequence[str]) -> Quer
     return Query.boolean_query([(Occur.Should, Query.term_query(schema, field, v, "basic")) for v in values])
 
 
+def build_union_query(first: Query, second: Query) -> Query:
+    """Match what either query matches."""
+    return Query.boolean_query([(Occur.Should, first), (Occur.Should, second)])
+
+
 def _make_unscored_clause(query: Query) -> tuple[Occur, Query]:
     """Return a clause that must match and adds nothing to the score."""
     return Occur.Must, Query.const_score_query(query, 0.0)

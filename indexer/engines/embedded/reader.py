@@ -7,15 +7,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tantivy import Query
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Reader
 from indexer.engines.embedded import fulltext_index, fulltext_search, query_builder
 from indexer.engines.embedded.document_columns import EmbeddedColumns
 from indexer.engines.embedded.neighbourhood_search import count_holders, find_neighbourhood
-from indexer.engines.embedded.open_epoch import OpenEpoch, report_damage
+from indexer.engines.embedded.open_epoch import EpochState, OpenEpoch, report_damage
+from indexer.engines.embedded.vector_search import find_nearest
+from indexer.engines.rank_fusion import (
+    FusedHit,
+    fuse_ranks,
+    is_unlimited,
+    make_vector_selection,
+    make_words_request,
+    ranks_by_words,
+)
 from indexer.engines.search_types import (
     Groups,
+    Hit,
     Neighbourhood,
     NeighbourhoodRequest,
     SearchRequest,
@@ -103,21 +114,71 @@ class EmbeddedReader(Reader):
     def search_page(self, request: SearchRequest) -> SearchResult:
         self._engine.request_count += 1
         state = self._epoch.current_state()
-        searcher = state.searcher
         query = query_builder.build_selection_query(self._epoch.schema, request.selection, request.groups)
-        total, hits = fulltext_search.search_page(searcher, query, request)
-        state.remember_page([hit.document for hit in hits])
-        return SearchResult(
-            total,
-            tuple(hits),
-            {name: fulltext_search.count_facet_values(searcher, query, name) for name in request.facets},
-            {interval: fulltext_search.count_by_date(searcher, query, interval) for interval in request.histograms},
-        )
+        if request.vector is not None:
+            return self._search_page_by_vector(request, state, query)
+        total, hits = fulltext_search.search_page(state.searcher, query, request)
+        return _make_result(request, state, query, total, hits)
+
+    def _search_page_by_vector(self, request: SearchRequest, state: EpochState, words_query: Query) -> SearchResult:
+        """Return a page of the documents nearest to a vector, merged with those that ``words_query`` finds, if any."""
+        schema, searcher = self._epoch.schema, state.searcher
+        nearest = self._find_nearest(request, state)
+        nearest_ids = [id for id, _ in nearest]
+        union = query_builder.build_terms_query(schema, "id", nearest_ids)
+        known: dict[str, AnalysedDocument] = {}
+        if ranks_by_words(request.selection):
+            _, words_hits = fulltext_search.search_page(searcher, words_query, make_words_request(request))
+            known = {hit.id: hit.document for hit in words_hits}
+            found = fuse_ranks([hit.id for hit in words_hits], nearest_ids)
+            union = query_builder.build_union_query(words_query, union)
+        else:
+            found = [FusedHit(id, score, frozenset({"vector"})) for id, score in nearest]
+        page = found[request.offset : request.offset + request.size]
+        known |= fulltext_index.fetch_documents(searcher, schema, [hit.id for hit in page if hit.id not in known])
+        hits = [
+            Hit(id, score, document, found_by)
+            for id, score, found_by in page
+            if (document := _keep_readable(known.get(id), request.groups)) is not None
+        ]
+        return _make_result(request, state, union, fulltext_search.count_matches(searcher, union), hits)
+
+    def _find_nearest(self, request: SearchRequest, state: EpochState) -> list[tuple[str, float]]:
+        """Return ids and scores of the documents nearest to the vector that the caller may read and that match.
+
+        The search is exact for a caller with limited groups and for one with filters: a document that does not count
+        must not keep another one out of the list.
+        """
+        assert request.vector is not None, "called for a search by a vector"
+        snapshot, selection = state.snapshot, make_vector_selection(request)
+        allowed, is_filtered = snapshot.mask_visible(request.groups), not is_unlimited(selection)
+        if is_filtered:
+            query = query_builder.build_selection_query(self._epoch.schema, selection, request.groups)
+            ids = fulltext_search.list_first_ids(state.searcher, query, state.searcher.num_docs)
+            numbers = snapshot.find_document_numbers(ids)
+            matching = np.zeros(snapshot.size, dtype=np.bool_)
+            matching[numbers[numbers >= 0]] = True
+            allowed = matching if allowed is None else matching & allowed
+        is_exact = is_filtered or request.groups is not None
+        return find_nearest(snapshot, self._epoch.vectors, request.vector, allowed, is_exact=is_exact)
 
     @report_damage
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         self._engine.request_count += 1
         return find_neighbourhood(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, request)
+
+
+def _make_result(
+    request: SearchRequest, state: EpochState, query: Query, total: int, hits: Sequence[Hit]
+) -> SearchResult:
+    """Return the hits with the counts of all that ``query`` matches, and remember them."""
+    state.remember_page([hit.document for hit in hits])
+    return SearchResult(
+        total,
+        tuple(hits),
+        {name: fulltext_search.count_facet_values(state.searcher, query, name) for name in request.facets},
+        {interval: fulltext_search.count_by_date(state.searcher, query, interval) for interval in request.histograms},
+    )
 
 
 def _keep_readable(document: AnalysedDocument | None, groups: Groups) -> AnalysedDocument | None:

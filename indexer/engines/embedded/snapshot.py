@@ -64,6 +64,14 @@ class EpochSnapshot:
         return {p: (np.array(d, dtype=np.int32), np.array(w, dtype=np.float32)) for p, (d, w) in postings.items()}
 
     @cached_property
+    def added_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.float16]]:
+        """Numbers of the added documents that have a vector, shape (n,), and their rows, shape (n, dimensions)."""
+        rows = {number: self.delta.added[id].vector_row for id, number in self.added_numbers.items()}
+        found = {number: np.frombuffer(row, dtype=np.float16) for number, row in rows.items() if row is not None}
+        matrix = np.stack(list(found.values())) if found else np.zeros((0, 0), dtype=np.float16)
+        return np.array(list(found), dtype=np.int64), matrix
+
+    @cached_property
     def id_sort_keys(self) -> NDArray[np.float64] | None:
         """Sort key of each document number by id, shape (size,); None if the numbers are in the order of ids."""
         if not self.delta.added:

@@ -14,6 +14,8 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector
+from indexer.engines.embedded.vectors.vector_index_writer import check_dimensions
 from indexer.engines.write_order import ClaimCheck, WriteMark, WriteResult
 from indexer.identifiers import is_document_id
 
@@ -32,16 +34,27 @@ class UpdateSession:
         """``delta``: that of ``load_committed_delta``."""
         self._graph, self._path, self._files = epoch.graph, epoch.path, epoch.files
         self._delta = delta
+        self._dimensions = None if epoch.vectors is None else epoch.vectors.dimensions
         self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
         self._files.start_writing()
 
-    def add(self, documents: Iterable[AnalysedDocument], sequence: int, check_claim: ClaimCheck) -> WriteResult:
-        """Add or replace documents by id and commit; leave out those of which a newer write stands."""
+    def add(
+        self,
+        documents: Iterable[AnalysedDocument],
+        sequence: int,
+        check_claim: ClaimCheck,
+        find_vector: FindVector = get_own_vector,
+    ) -> WriteResult:
+        """Add or replace documents by id and commit; leave out those of which a newer write stands.
+
+        ``find_vector``: as that of the build. Raise BadInput for a vector of other dimensions; nothing is written then.
+        """
         mark = WriteMark(sequence, time.time())
         stored, superseded = [], set()
         for analysed in documents:
             stored_form, document = fulltext_index.repair_and_build_tantivy_document(analysed)
             id = stored_form.document.id
+            check_dimensions(id, find_vector(stored_form), self._dimensions)
             if self._delta.is_superseded(id, mark.sequence):
                 superseded.add(id)
                 continue
@@ -50,7 +63,7 @@ class UpdateSession:
             stored.append(stored_form)
         check_claim()
         if stored:
-            self._commit(self._delta.with_documents(stored, self._graph, mark))
+            self._commit(self._delta.with_documents(stored, self._graph, mark, find_vector))
         return WriteResult(len(stored), mark.sequence, frozenset(superseded))
 
     def delete(self, ids: Sequence[str], sequence: int) -> WriteResult:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from indexer.cli.main import COMMANDS, run
+from indexer.readers.jsonl import format_json_line
+from indexer.vectors import encode_vector
 from tests.support.command_line import RunCommand, parse_json_output, require_one_line
 from tests.support.corpora.small_corpus import generate_documents, write_jsonl
 from tests.support.faults.refusals import REFUSALS, refuse
@@ -154,3 +157,30 @@ def test_a_read_only_redis_is_reported_in_words(
         "phrasecom: cannot notify the service (its Redis is a read-only replica; set redis_url to the primary); "
         "it will notice the change within a minute\n"
     )
+
+
+def test_search_by_a_vector_shows_what_found_each_document(phrasecom: RunCommand, tmp_path: Path) -> None:
+    documents = [
+        replace(document, vector=encode_vector([1.0, float(n)])) for n, document in enumerate(generate_documents(30))
+    ]
+    (tmp_path / "corpus.jsonl").write_bytes(b"".join(map(format_json_line, documents)))
+    phrasecom("index", "corpus.jsonl", "--index", "made-up")
+    (tmp_path / "vector.json").write_text("[1, 0]")
+    nearest = [document.id for document in documents[:5]]
+    for vector in ("[1, 0]", "@vector.json"):
+        found = parse_json_output(
+            phrasecom("search", "--vector", vector, "--index", "made-up", "--size", "5", "--json")
+        )
+        assert [hit["id"] for hit in found["hits"]] == nearest
+    fused = parse_json_output(phrasecom("search", "honey", "--vector", "[1, 0]", "--index", "made-up", "--json"))
+    assert {part for hit in fused["hits"] for part in hit["found_by"]} == {"words", "vector"}
+    assert "words, vector" in phrasecom("search", "honey bee", "--vector", "[1, 0]", "--index", "made-up")[1]
+    for arguments, message in {
+        (): "give words to search for, or --vector",
+        ("--vector", "[1"): "--vector is not JSON",
+        ("--vector", "[0, 0]"): "--vector: the vector is zero",
+        ("--vector", "@missing"): "cannot read missing",
+        ("--vector", "[1, 2, 3]"): "the vector has 3 numbers, those of index 'made-up' have 2",
+    }.items():
+        status, _, err = phrasecom("search", *arguments, "--index", "made-up")
+        assert status == 2 and message in err, (arguments, err)

@@ -1,4 +1,4 @@
-"""Arrays of an epoch on disk: one ``.npy`` file each, and raw files of numbers during a build."""
+"""Arrays on disk: one ``.npy`` file each, and raw files of numbers during a build."""
 
 from __future__ import annotations
 
