@@ -2,8 +2,9 @@
 
 Each space measures how far the query and the hit lie in the direction of a phrase, as z-scores: standard deviations
 above the mean of random documents of the corpus, which the reservoir holds. The evidence of a space is the smaller of
-the two, that of all spaces the sum. Random documents are measured like hits: the evidence that 5 % of them reach with
-their best salient phrase is the *floor*, and the *strength* of a phrase is its evidence as a multiple of the floor. So
+the two, that of all spaces their weighted sum. Random documents are measured like hits: the evidence that 5 % of them
+reach with their best salient phrase is the *floor*, and the *strength* of a phrase is its evidence as a multiple of it.
+So
 strengths compare between corpora, queries and combinations of spaces.
 
 The spaces, where an index has them:
@@ -115,6 +116,8 @@ class EvidenceSpace(ABC, Generic[Table]):
     """A space in which phrases have directions and random documents a spread along them."""
 
     name: SpaceName
+    weight: float = 1.0
+    """Of its evidence in the sum."""
 
     @abstractmethod
     def locate_query(self, query: SpaceQuery) -> LocatedQuery | None:
@@ -183,7 +186,7 @@ class EvidenceSpaces:
         strengths, noises = [], []
         for number, hit in enumerate(hits):
             parts = {space: parts[number] for space, parts in measured.items()}
-            evidence = [part for part in parts.values() if part is not None]
+            evidence = [space.weight * part for space, part in parts.items() if part is not None]
             best = random_evidence.measure_best([part is not None for part in parts.values()])
             if not evidence or len(best) < MIN_RESERVOIR:
                 strengths.append(np.zeros(len(hit.phrase_ids)))
@@ -225,7 +228,7 @@ class _RandomEvidence:
 
     @cached_property
     def _by_space(self) -> list[Scores]:
-        return [space.measure_reservoir(place) for space, place in self._located.items()]
+        return [space.weight * space.measure_reservoir(place) for space, place in self._located.items()]
 
     def measure_best(self, is_used: Sequence[bool]) -> Scores:
         """Return the evidence of the documents that have a place in the used spaces, ascending."""

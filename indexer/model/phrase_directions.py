@@ -53,13 +53,14 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         reservoir: Reservoir,
         reservoir_vectors: Vectors,
         *,
+        weight: float = 1.0,
         sampled_share: float = 0.0,
     ) -> None:
         """``reservoir_vectors``: of the reservoir's documents, shape (documents, dimensions).
 
         ``sampled_share``: of the documents, those that the vectors were learned from; 0 for vectors of another origin.
         """
-        self.name = name
+        self.name, self.weight = name, weight
         self._space = space
         self._phrase_starts, self._phrase_word_ids = phrase_starts, phrase_word_ids
         self._reservoir, self._reservoir_vectors = reservoir, reservoir_vectors

@@ -49,6 +49,11 @@ _EXTRA_ARRAYS = {
 """Name of each optional array in the stored model -> its field."""
 
 
+_WORD_SPACE_WEIGHT = 0.5
+"""What words mean in general counts half of what this corpus says: in a large corpus it would otherwise hide that, in a
+small one it is most of the evidence."""
+
+
 class ModelSettings(TypedDict, total=False):
     """Settings a model was mined with and figures of the mining, as stored."""
 
@@ -229,7 +234,9 @@ class PhraseModel:
         words = self.word_space
         spaces = [
             self.vector_space,
-            None if words is None else self._build_directions("words", words, self.reservoir_word_vectors),
+            None
+            if words is None
+            else self._build_directions("words", words, self.reservoir_word_vectors, weight=_WORD_SPACE_WEIGHT),
             self.topic_directions if len(self.topic_scales) else None,
         ]
         return EvidenceSpaces([space for space in spaces if space is not None], self._reservoir)
@@ -239,7 +246,13 @@ class PhraseModel:
         return Reservoir(self.reservoir_starts, self.reservoir_phrase_ids)
 
     def _build_directions(
-        self, name: SpaceName, space: TopicSpace, reservoir_vectors: NDArray[np.float16], *, sampled_share: float = 0.0
+        self,
+        name: SpaceName,
+        space: TopicSpace,
+        reservoir_vectors: NDArray[np.float16],
+        *,
+        weight: float = 1.0,
+        sampled_share: float = 0.0,
     ) -> PhraseDirections:
         return PhraseDirections(
             name,
@@ -248,6 +261,7 @@ class PhraseModel:
             self.phrase_word_ids,
             self._reservoir,
             reservoir_vectors.astype(np.float32),
+            weight=weight,
             sampled_share=sampled_share,
         )
 

@@ -198,7 +198,7 @@ class MethodResult:
     noise: Floats | None = None
     """Share of random documents whose best phrase has as much evidence as this one; None where it is not measured."""
     is_meaning: Flags | None = None
-    """Whether only the spaces of the index say that a query and a hit are both about the phrase; None without a query."""
+    """Whether only the spaces of the index say that a query and a hit are both about it; None without a query."""
     by_space: Mapping[SpaceName, Floats] = field(default_factory=dict)
     """z-scores of each space (``PhraseEvidence``)."""
     iterations: int = 0
