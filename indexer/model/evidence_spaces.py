@@ -4,8 +4,7 @@ Each space measures how far the query and the hit lie in the direction of a phra
 above the mean of random documents of the corpus, which the reservoir holds. The evidence of a space is the smaller of
 the two, that of all spaces their weighted sum. Random documents are measured like hits: the evidence that 5 % of them
 reach with their best salient phrase is the *floor*, and the *strength* of a phrase is its evidence as a multiple of it.
-So
-strengths compare between corpora, queries and combinations of spaces.
+So strengths compare between corpora, queries and combinations of spaces.
 
 The spaces, where an index has them:
 

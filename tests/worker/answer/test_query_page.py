@@ -62,7 +62,7 @@ def test_the_common_phrases_are_those_of_the_comparison(
         assert reasons.match == comparison.match
         displays = [one.display.casefold() for one in reasons.common]
         assert len(displays) == len(set(displays))
-        told += any(one.kind == "implied" for one in reasons.common)
+        told += any(one.kind == "meaning" for one in reasons.common)
     assert told, "the page says something that is not simply a word of both"
 
 
