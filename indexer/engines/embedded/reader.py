@@ -154,8 +154,7 @@ class EmbeddedReader(Reader):
         allowed, is_filtered = snapshot.mask_visible(request.groups), not is_unlimited(selection)
         if is_filtered:
             query = query_builder.build_selection_query(self._epoch.schema, selection, request.groups)
-            ids = fulltext_search.list_first_ids(state.searcher, query, state.searcher.num_docs)
-            numbers = snapshot.find_document_numbers(ids)
+            numbers = snapshot.find_document_numbers(fulltext_search.list_matching_ids(state.searcher, query))
             matching = np.zeros(snapshot.size, dtype=np.bool_)
             matching[numbers[numbers >= 0]] = True
             allowed = matching if allowed is None else matching & allowed

@@ -221,3 +221,19 @@ def test_a_limited_caller_gets_what_brute_force_finds_in_the_readable_documents_
             assert_nearest([(hit.id, hit.score) for hit in result.hits], rank_by_vector(readable, query), k)
             assert result.total == len(result.hits)
     shutil.rmtree(folder)
+
+
+def test_filters_follow_deletions_and_additions(tantivy_engine: Engine) -> None:
+    vectors = make_random_vectors(20, DIMENSIONS, seed=6)
+    corpus = weigh_drafts(
+        [
+            make_draft(f"d{n:02d}", ["mail"], vector=v, facets={"s": ("even", "odd")[n % 2 :][:1]})
+            for n, v in enumerate(vectors)
+        ]
+    )
+    reader = write_vectors(tantivy_engine, corpus)
+    tantivy_engine.delete_documents("papers", ["d00", "d01"])
+    moved = replace(corpus.documents[3].document, facets={"s": ("even",)})
+    tantivy_engine.add_documents("papers", [replace(corpus.documents[3], document=moved)])
+    result = reader.search(Selection(facets={"s": ["even"]}), size=50, vector=VectorQuery(vectors[0], 50))
+    assert sorted(hit.id for hit in result.hits) == sorted([f"d{n:02d}" for n in range(2, 20, 2)] + ["d03"])
