@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from indexer.vectors import round_vector
+
 PAIR_SEPARATOR = "@@"
 """Joins the two members of a phrase pair in its name; users see " + " instead."""
 
@@ -28,7 +30,7 @@ class Document:
     extra: Mapping[str, Any] = field(default_factory=dict)
     revision: str | None = None
     """Which write of the document to an attached source this is (``attached_source.make_revision``), if it is known."""
-    vector: bytes | None = None
+    vector: bytes | None = field(default=None, repr=False)
     """Of ``indexer.vectors.encode_vector``; None for a document without one."""
 
     @classmethod
@@ -70,7 +72,7 @@ class Document:
     def compute_version(self) -> str:
         """Return a hash of all that a comparison can see of the document: title, text, date, acl and vector."""
         content = "\x1f".join([self.title, self.text, self.date or "", "\x1e".join(sorted(self.acl))])
-        vector = b"" if self.vector is None else b"\x1f" + self.vector
+        vector = b"" if self.vector is None else b"\x1f" + round_vector(self.vector)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass") + vector).hexdigest()[:16]
 
 

@@ -12,6 +12,8 @@ MAX_DIMENSIONS = 4096
 VECTOR_SETTING = "vector_dimensions"
 """Name, among the settings of an index, of the number of dimensions of its vectors; missing without vectors."""
 _NUMBER_BYTES = 4
+_HALF_STEP = np.uint32(1 << 12)
+"""Half of the step that ``round_vector`` rounds the bits of a number to: 10 bits of its fraction are kept."""
 _MIN_MEAN_LENGTH = 1e-6
 """Shortest mean of unit vectors that is more than a rounding error."""
 
@@ -57,6 +59,16 @@ def encode_mean_vector(values: Sequence[object]) -> bytes:
 def decode_vector(data: bytes) -> NDArray[np.float32]:
     """Return the vector of ``encode_vector``, shape (dimensions,)."""
     return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+
+
+def round_vector(data: bytes) -> bytes:
+    """Return a vector of ``encode_vector`` with its numbers rounded to four digits or so.
+
+    Elasticsearch normalises vectors and multiplies them back, which changes the last digits of one that was written
+    once.
+    """
+    bits = np.frombuffer(data, dtype="<u4")
+    return ((bits + _HALF_STEP) & ~np.uint32(2 * _HALF_STEP - 1)).astype("<u4").tobytes()
 
 
 def count_dimensions(data: bytes) -> int:

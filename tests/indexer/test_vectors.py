@@ -124,3 +124,12 @@ def test_a_query_side_has_a_vector() -> None:
     side = Side.from_json({"query": "stars", "vector": [0.25, 1]})
     assert side.vector == encode_vector([0.25, 1])
     assert Side.from_json(side.to_json()) == side
+
+
+def test_the_last_digits_of_a_vector_do_not_change_the_version() -> None:
+    vector = decode_vector(encode_vector([0.1, -0.2, 3e-9, 1e30]))
+    again = (vector * np.float32(1 + 1e-7)).astype("<f4").tobytes()
+    assert again != vector.tobytes()
+    other = (vector * np.float32(1.01)).astype("<f4").tobytes()
+    versions = [Document(id="1", text="a", vector=data).compute_version() for data in (vector.tobytes(), again, other)]
+    assert versions[0] == versions[1] != versions[2]
