@@ -99,6 +99,10 @@ class LocatedQuery(NamedTuple):
     cosine_spread: float = 1.0
     """Their standard deviation."""
 
+    def measure_closeness(self, cosines: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return cosines of documents with the query as z-scores among random documents."""
+        return (cosines - self.mean_cosine) / self.cosine_spread
+
 
 class PhraseTable(Protocol):
     """What a space knows of some phrases, a row for each."""

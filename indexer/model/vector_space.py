@@ -5,7 +5,8 @@ and of length 1 again. The direction of a phrase is the mean place of the docume
 all, so it says what these documents have in common, whatever model made the vectors. A hit is left out of the
 directions of its own phrases: that it contains them would be its own evidence.
 
-Besides the directions of phrases, the cosine of query and hit counts as evidence, as a z-score among random documents.
+That query and hit are close to each other, as a z-score of their cosine among random documents, confirms the evidence
+for a phrase, and doubles it at most: a close hit has phrases that have nothing to do with the query.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         """``reservoir_places``: of the reservoir's documents, shape (documents, dimensions); zeros without a vector."""
         self.projection = projection
         self._centroids, self._reservoir = centroids, reservoir
-        self._has_place = reservoir_places.any(axis=1)
+        self._has_place = np.asarray(reservoir_places.any(axis=1))
         self._reservoir_places = reservoir_places
         self._spread = DocumentSpread(reservoir_places[self._has_place])
 
@@ -149,7 +150,7 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         about_query = directions @ query.direction
         about_hit = directions @ (place - self._spread.mean)
         evidence = divide_or_zero(np.minimum(about_query, about_hit), self._spread.measure_along(directions))
-        return evidence + (float(place @ query.direction) - query.mean_cosine) / query.cosine_spread
+        return _confirm_evidence(evidence, np.asarray(query.measure_closeness(place @ query.direction)))
 
     def measure_reservoir(self, query: LocatedQuery) -> Scores:
         candidates, owners = self._reservoir_candidates, self._reservoir.owners
@@ -157,9 +158,9 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         by_document = (self._reservoir_places - self._spread.mean) @ query.direction
         by_phrase = self._centroids.take(phrases).sums @ query.direction
         about_query = divide_or_zero(by_phrase[rows] - by_document[owners], candidates.scales)
-        cosines = self._reservoir_places @ query.direction
-        closeness = np.where(self._has_place, (cosines - query.mean_cosine) / query.cosine_spread, np.nan)
-        return np.asarray(np.minimum(about_query, candidates.about_document) + closeness[owners])
+        closeness = query.measure_closeness(self._reservoir_places @ query.direction)
+        evidence = np.minimum(about_query, candidates.about_document)
+        return np.where(self._has_place[owners], _confirm_evidence(evidence, closeness[owners]), np.nan)
 
     @cached_property
     def _reservoir_candidates(self) -> _ReservoirCandidates:
@@ -177,6 +178,11 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
             scales[part] = lengths * self._spread.measure_along(directions)
             about[part] = divide_or_zero(np.einsum("ij,ij->i", others, own), scales[part])
         return _ReservoirCandidates(scales, about)
+
+
+def _confirm_evidence(evidence: Scores, closeness: NDArray[np.floating]) -> Scores:
+    """Return the evidence for phrases, (P,), with the closeness of query and hit added to each as far as it reaches."""
+    return np.asarray(evidence + np.minimum(evidence, closeness))
 
 
 class _ReservoirCandidates(NamedTuple):
