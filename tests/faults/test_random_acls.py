@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from werkzeug.test import TestResponse
@@ -27,7 +28,13 @@ from indexer.engines.base import Engine
 from indexer.indexing.build import build_index
 from indexer.indexing.update import add_documents
 from tests.support.api_keys import AppClient, IssuedKeys, make_app_client
-from tests.support.corpora.acl_corpus import GROUPS, SHARED_PHRASES, AclCorpus, join_acl_corpora
+from tests.support.corpora.acl_corpus import (
+    GROUPS,
+    SHARED_PHRASES,
+    AclCorpus,
+    join_acl_corpora,
+    make_random_vector,
+)
 from tests.support.faults.log_recorder import LogRecorder
 from webapi.context import EXTENSION
 
@@ -37,6 +44,7 @@ SEED_GROUPS = [
     tuple(range(first, min(first + CORPORA_PER_INDEX, CORPUS_COUNT)))
     for first in range(0, CORPUS_COUNT, CORPORA_PER_INDEX)
 ]
+VECTORS_PER_CALLER = 4
 METHODS = ("cda", "topic_label", "context_fuzzy", "containment")
 QUERIES: tuple[dict[str, Any], ...] = (
     {"match": {"text": "graph"}},
@@ -107,6 +115,8 @@ class Probe:
             self.get(f"/v1/indexes/papers/documents/{id}")
         self._ask_suggestions(chance)
         self._guess_phrases(chance)
+        if self._corpus.documents[self._own[0]].vector is not None:
+            self._send_vectors(chance)
         return [*self._search(chance), *self._compare(chance), *self._explain(chance)]
 
     def _ask_suggestions(self, chance: random.Random) -> None:
@@ -172,6 +182,25 @@ class Probe:
         self._check_guesses(self._app.post("/v1/explanations", page))
         search = {"query": {"match": {"text": " ".join(texts[0].split()[:100])}}, "size": 2, "_source": False}
         self._check_guesses(self._app.post("/v1/papers/_search", search))
+
+    def _send_vectors(self, chance: random.Random) -> None:
+        """Send random vectors, alone, with harmless queries and with guesses of every hidden phrase."""
+        guess = self._corpus.write_guesses(self._own)
+        for _ in range(VECTORS_PER_CALLER):
+            vector = make_random_vector(chance)
+            hits = chance.sample(self._mine, 4)
+            page: dict[str, object] = {"index": "papers", "hits": hits, "vector": vector}
+            self.post("/v1/explanations", page)
+            self.post("/v1/explanations", page | {"query": chance.choice(SHARED_PHRASES)})
+            self._check_guesses(self._app.post("/v1/explanations", page | {"query": guess}))
+            knn = {"field": "vector", "query_vector": vector, "k": 4}
+            found = self.post("/v1/papers/_search", {"knn": knn, "size": 4})["hits"]["hits"]
+            assert len(found) == 4 and all(self._corpus.is_readable(hit["_id"], self.groups) for hit in found)
+            words = " ".join(guess.split()[:50])
+            fused = {"knn": knn, "query": {"match": {"text": words}}, "size": 4, "_source": False}
+            self._check_guesses(self._app.post("/v1/papers/_search", fused))
+            sides = {"a": {"id": hits[0]}, "b": {"query": guess, "vector": vector}}
+            self._check_guesses(self._app.post("/v1/comparisons", {"index": "papers", **sides, "options": {"cap": 0}}))
 
     def _check_guesses(self, reply: TestResponse) -> None:
         """Fail if the reply to a request with hidden words shows one of them as a phrase."""
@@ -239,9 +268,19 @@ def probe_embedded(seeds: tuple[int, ...]) -> int:
 
 
 def probe_corpus(seeds: tuple[int, ...], engine: Engine, folder: Path) -> int:
-    """Build the index, probe it as every caller, and return the number of replies."""
+    """Build the index, probe it as every caller, and return the number of replies.
+
+    Every other corpus has vectors. Evidence is measured although there are too few documents, and told even if it is
+    noise.
+    """
     corpus, chance = join_acl_corpora(seeds), random.Random(seeds[0])
-    with LogRecorder() as logs:
+    if seeds[0] // CORPORA_PER_INDEX % 2 == 0:
+        corpus.add_vectors()
+    with (
+        LogRecorder() as logs,
+        patch("indexer.model.evidence_spaces.MIN_RESERVOIR", 20),
+        patch("worker.methods.query_ranking.MAX_NOISE", 0.5),
+    ):
         log.info("probing the corpora %s", seeds)
         build_index(corpus.documents.values(), engine, "papers", processes=1)
         keys = IssuedKeys(folder / "keys.toml")
@@ -278,6 +317,8 @@ def _assert_root_sees_every_secret(corpus: AclCorpus, root: Probe) -> None:
     text = "\n".join(root.replies)
     unseen = {secret for mine in corpus.secrets.values() for secret in mine if secret not in text}
     assert not unseen
+    if corpus.documents[next(iter(corpus.documents))].vector is not None:
+        assert '"kind":"meaning"' in text.replace(" ", ""), "no reason was told by vectors"
 
 
 def _restrict_some(app: AppClient, corpus: AclCorpus, chance: random.Random) -> None:

@@ -32,6 +32,7 @@ WORLDS = [
 ]
 ROOT = "root"
 BODIES_PER_CALLER = 12
+VECTORS_PER_CALLER = 4
 VECTOR_SIZE = 4
 MORE_FIELDS = {
     "key": {"type": "keyword"},
@@ -179,9 +180,24 @@ class SourceProbe:
                 reply = self._send({"query": query, "aggs": COUNTS}, forbidden, is_limited=True)
                 if reply is not None:
                     assert (reply["hits"]["total"]["value"], reply["hits"]["max_score"]) == (0, None)
+        self._explain_vectors(readable, forbidden, words, chance)
         if groups is not None:
             self._name_groups(forbidden)
             self._compare_with_copy(readable, forbidden, words, chance)
+
+    def _explain_vectors(
+        self, readable: set[str], forbidden: set[str], words: Sequence[str], chance: random.Random
+    ) -> None:
+        """Search by random vectors and ask why, with hidden words among those to explain by; ask for explanations."""
+        for number in range(VECTORS_PER_CALLER):
+            vector = make_vector(chance)
+            guess = " ".join([chance.choice(SHARED_PHRASES), *chance.sample(words, min(3, len(words)))])
+            why: dict[str, Any] = {} if number % 2 else {"why": {"query": guess}}
+            knn = {"field": "vector", "query_vector": vector, "k": 5, "num_candidates": 500}
+            self._send({"knn": knn, "size": 5, **why}, forbidden, is_limited=bool(forbidden))
+            hits = chance.sample(sorted(readable), min(5, len(readable)))
+            body = {"index": "news", "hits": hits, "vector": vector, "query": guess}
+            self._check_text(self._app.post("/v1/explanations", body).text, forbidden, body)
 
     def _compare_with_copy(
         self, readable: set[str], forbidden: set[str], words: Sequence[str], chance: random.Random
@@ -270,6 +286,9 @@ def test_no_search_of_a_source_shows_anything_unreadable(
     source = AttachedSource(elasticsearch_url, records, groups)
     try:
         monkeypatch.setenv("PHRASECOM_INDEX_PREFIX", source.prefix)
+        # evidence is measured although there are too few documents, and told even if it is noise
+        monkeypatch.setattr("indexer.model.evidence_spaces.MIN_RESERVOIR", 20)
+        monkeypatch.setattr("worker.methods.query_ranking.MAX_NOISE", 0.5)
         attach_source(source)
         now = close_some(attached, source, groups, chance)
         keys = IssuedKeys(folder / "keys.toml")
@@ -283,6 +302,7 @@ def test_no_search_of_a_source_shows_anything_unreadable(
                 if caller == ROOT:
                     seen = "\n".join(probe.replies)
                     assert all(secret in seen for mine in now.secrets.values() for secret in mine)
+                    assert '"kind":"meaning"' in seen.replace(" ", ""), "no reason was told by vectors"
             app.close()
     finally:
         source.close()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from indexer.documents import Document
+from indexer.vectors import encode_vector
 
+VECTOR_SIZE = 4
+"""Dimensions of the documents' vectors."""
 GROUPS = ("red", "green", "blue")
 SHARED_PHRASES = (
     *("web graph", "link analysis", "random walk", "page rank", "topic model", "search engine", "neural network"),
@@ -37,6 +40,11 @@ class AclCorpus:
         known = {s for id, mine in self.secrets.items() if self.is_readable(id, groups) for s in mine}
         return {s for id, mine in self.secrets.items() if not self.is_readable(id, groups) for s in mine} - known
 
+    def add_vectors(self) -> None:
+        """Give every document a vector of its own."""
+        for id, document in self.documents.items():
+            self.documents[id] = replace(document, vector=encode_vector(make_random_vector(random.Random(id))))
+
     def write_guesses(self, ids: Sequence[str]) -> str:
         """Return a text with every phrase that these documents hold, in their own spelling but for secret ones."""
         texts = [f"{self.documents[id].title}. {self.documents[id].text}" for id in ids if self.secrets[id]]
@@ -46,6 +54,11 @@ class AclCorpus:
 def _list_plain_sentences(text: str) -> list[str]:
     """Return the sentences of a text that contain no secret spelling."""
     return [f"{sentence.strip(' .')}." for sentence in text.split(". ") if "-" not in sentence]
+
+
+def make_random_vector(chance: random.Random) -> list[float]:
+    """Return a vector that no filter of a search leaves out."""
+    return [0.1 + chance.random() for _ in range(VECTOR_SIZE)]
 
 
 def join_acl_corpora(seeds: Sequence[int]) -> AclCorpus:
