@@ -154,10 +154,9 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
 
     def measure_reservoir(self, query: LocatedQuery) -> Scores:
         candidates, owners = self._reservoir_candidates, self._reservoir.owners
-        phrases, rows = self._reservoir.distinct_phrases
         by_document = (self._reservoir_places - self._spread.mean) @ query.direction
-        by_phrase = self._centroids.take(phrases).sums @ query.direction
-        about_query = divide_or_zero(by_phrase[rows] - by_document[owners], candidates.scales)
+        by_phrase = (candidates.sums @ query.direction)[self._reservoir.distinct_phrases[1]]
+        about_query = divide_or_zero(by_phrase - by_document[owners], candidates.scales)
         closeness = query.measure_closeness(self._reservoir_places @ query.direction)
         evidence = np.minimum(about_query, candidates.about_document)
         return np.where(self._has_place[owners], _confirm_evidence(evidence, closeness[owners]), np.nan)
@@ -177,7 +176,7 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
             directions = normalise_rows(others)
             scales[part] = lengths * self._spread.measure_along(directions)
             about[part] = divide_or_zero(np.einsum("ij,ij->i", others, own), scales[part])
-        return _ReservoirCandidates(scales, about)
+        return _ReservoirCandidates(sums, scales, about)
 
 
 def _confirm_evidence(evidence: Scores, closeness: NDArray[np.floating]) -> Scores:
@@ -186,6 +185,8 @@ def _confirm_evidence(evidence: Scores, closeness: NDArray[np.floating]) -> Scor
 
 
 class _ReservoirCandidates(NamedTuple):
+    sums: Vectors
+    """Of the documents of each distinct phrase (``CentroidSums``)."""
     scales: Scores
     """Length of each phrase's sum times the spread along it, shape (phrases of the reservoir,); 0 without a sum."""
     about_document: Scores
