@@ -17,6 +17,7 @@ from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_scor
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
 from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.passage import find_passage
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
@@ -49,6 +50,7 @@ class AnswerBuilder:
         distinct_b = entries.build_list(result.distinct_b, "distinct")
         matched = match.matched if match else ()
         sides = (solved.pair.a, solved.pair.b)
+        hit, query = sides if sides[1].kind == "query" else sides[::-1]
         info = sides[0].reader.info
         a, b = (side.describe() for side in sides)
         versions = {d.document.id: d.version for side in sides if not side.is_ad_hoc for d in side.documents}
@@ -62,6 +64,7 @@ class AnswerBuilder:
             b=b,
             summary=write_summary(a, b, common, distinct_a, distinct_b, match),
             match=match,
+            passage=find_passage(query, hit, match),
             common=common,
             distinct_a=distinct_a,
             distinct_b=distinct_b,
