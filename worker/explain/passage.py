@@ -26,12 +26,12 @@ from worker.explain.text.sentences import Sentence, split_sentences
 _SPACE_WEIGHTS: Mapping[SpaceName, float] = {"words": 1.0, "topics": 0.5}
 """What words mean in general counts more than the topics of the corpus: those are learned from whole documents, and
 blurred in a sentence."""
-_MIN_NEARNESS = 0.25
-"""One in twenty random documents has a sentence that stands out above this."""
-_MIN_LEAD, _MIN_LEAD_OF_MEAN = 0.03, 0.1
-"""How much nearer the passage must be than the next sentence, and than the others on average."""
-_FIRST_SENTENCE_BONUS = 0.03
-"""The first sentence often says what a text is about: another one must be clearly nearer."""
+_MIN_NEARNESS = 0.3
+"""One in fifty random documents has a sentence that is as near and stands out."""
+_MIN_LEAD = 0.1
+"""How much nearer the passage must be than the other sentences are on average."""
+_MIN_LEAD_OVER_FIRST = 0.15
+"""How much nearer than the first sentence, which says best what many texts are about."""
 _MAX_CHARACTERS = 200_000
 """Characters of a text that are searched for sentences."""
 
@@ -69,13 +69,13 @@ def find_passages(
     query: ResolvedSide, hits: Sequence[ResolvedSide], matches: Sequence[QueryMatch | None]
 ) -> list[Passage | None]:
     """Return what ``find_passage`` does for each hit of a page; the sentences of all are measured at once."""
-    needed = [n for n, match in enumerate(matches) if match and match.lacks and len(hits[n].documents) == 1]
-    texts = {n: text for n in needed if (text := _split_text(hits[n])).sentences}
-    nearness = _measure_sentences(query, list(texts.values())) if texts else None
+    needed = {n: match for n, match in enumerate(matches) if match and match.lacks and len(hits[n].documents) == 1}
+    texts = {n: text for n in needed if len((text := _split_text(hits[n])).sentences) > 1}
+    measured = _measure_sentences(query, list(texts.values())) if texts else None
     passages: list[Passage | None] = [None] * len(hits)
-    if nearness is not None:
-        for (n, text), own in zip(texts.items(), nearness, strict=True):
-            chosen = _choose_sentence(own)
+    if measured is not None:
+        for (n, text), nearness in zip(texts.items(), measured.nearness, strict=True):
+            chosen = _choose_sentence(nearness) if measured.is_by_words or needed[n].matched else None
             passages[n] = None if chosen is None else _cut_passage(hits[n], text.sentences[chosen])
     return passages
 
@@ -98,8 +98,16 @@ def _split_text(hit: ResolvedSide) -> _SplitText:
     return _SplitText(sentences, np.concatenate(parts) if parts else word_ids[:0])
 
 
-def _measure_sentences(query: ResolvedSide, texts: Sequence[_SplitText]) -> list[Scores] | None:
-    """Return how near the sentences of each text are to the query, from -1 to 1; None if it has no place."""
+class _MeasuredSentences(NamedTuple):
+    nearness: list[Scores]
+    """Of the sentences of each text to the query, from -1 to 1."""
+    is_by_words: bool
+    """Whether word vectors took part. Topics alone find the sentence with a word of the query, but not one that tells
+    the same in other words: by the judge no better than the first sentence."""
+
+
+def _measure_sentences(query: ResolvedSide, texts: Sequence[_SplitText]) -> _MeasuredSentences | None:
+    """Measure how near the sentences of texts are to the query; None if it has no place in any space of words."""
     sizes = [one.last - one.first for text in texts for one in text.sentences]
     owners = np.repeat(np.arange(len(sizes)), sizes)
     word_ids = np.concatenate([text.word_ids for text in texts])
@@ -107,24 +115,22 @@ def _measure_sentences(query: ResolvedSide, texts: Sequence[_SplitText]) -> list
     cosines = spaces.measure_texts(describe_query(query), word_ids, owners, len(sizes))
     if not cosines:
         return None
-    weights = {name: _SPACE_WEIGHTS[name] for name in cosines}
-    total = sum(weight * cosines[name] for name, weight in weights.items()) / sum(weights.values())
+    total = sum(_SPACE_WEIGHTS[name] * own for name, own in cosines.items())
     # rounded, as the last digits depend on how many sentences are measured together
-    return np.split(np.round(total, 5), np.cumsum([len(text.sentences) for text in texts])[:-1])
+    nearness = np.round(total / sum(_SPACE_WEIGHTS[name] for name in cosines), 5)
+    ends = np.cumsum([len(text.sentences) for text in texts])
+    return _MeasuredSentences(np.split(nearness, ends[:-1]), "words" in cosines)
 
 
 def _choose_sentence(nearness: Scores) -> int | None:
-    """Return the sentence that stands out, by the nearness of each to the query; None if none does."""
-    if len(nearness) < 2:
-        return None  # the text is no longer than its passage
-    ranked = nearness.copy()
-    ranked[0] += _FIRST_SENTENCE_BONUS
-    best = int(np.argmax(ranked))
-    if nearness[best] < _MIN_NEARNESS:
-        return None
-    others, ranked_others = np.delete(nearness, best), np.delete(ranked, best)
-    leads = ranked[best] - ranked_others.max() >= _MIN_LEAD and nearness[best] - others.mean() >= _MIN_LEAD_OF_MEAN
-    return best if leads else None
+    """Return the sentence that stands out, by the nearness of each of several to the query; None if none does."""
+    best = int(np.argmax(nearness))
+    stands_out = (
+        nearness[best] >= _MIN_NEARNESS
+        and nearness[best] - (nearness.sum() - nearness[best]) / (len(nearness) - 1) >= _MIN_LEAD
+        and (best == 0 or nearness[best] - nearness[0] >= _MIN_LEAD_OVER_FIRST)
+    )
+    return best if stands_out else None
 
 
 def _cut_passage(hit: ResolvedSide, sentence: Sentence) -> Passage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +22,7 @@ MAX_CHARACTERS = 1500
 """A longer sentence is data, such as base64: it is left out."""
 
 _SENTENCE_MARK, _BOUNDARY_MARK = Mark.SENTENCE.value, Mark.BOUNDARY.value
+_CANDIDATE = re.compile(r"[.!?…。！？\n\x0c\u2029]")
 _PARAGRAPH = re.compile(r"\n\s*(?:\n|[-*•#>|:])|\x0c|\u2029")
 """A blank line, or a line that begins with the mark of an item or a heading."""
 _OPENING = re.compile(r"[(\[{（［\"'“‘«„「『]+\Z")
@@ -52,11 +54,9 @@ def split_sentences(text: str, piece_ends: Sequence[int]) -> list[Sentence]:
     ``piece_ends``: where the separators and the words of the text end, in turn (``find_piece_ends``); of a long text,
     those of its beginning will do.
     """
-    separators = [text[start:end] for start, end in zip(piece_ends[1::2], piece_ends[2::2], strict=False)]
-    marks = [SEPARATOR_MARKS[separator] for separator in separators]
     found: list[Sentence] = []
-    for first, last in pairwise(_find_starts(text, piece_ends, separators, marks)):
-        for window_first, window_last in _cut_windows(first, last, marks):
+    for first, last in pairwise(_find_starts(text, piece_ends)):
+        for window_first, window_last in _cut_windows(text, piece_ends, first, last):
             if window_last - window_first >= MIN_WORDS:
                 start, end = _find_characters(text, piece_ends, window_first, window_last)
                 if end - start <= MAX_CHARACTERS:
@@ -66,40 +66,44 @@ def split_sentences(text: str, piece_ends: Sequence[int]) -> list[Sentence]:
     return found
 
 
-def _find_starts(
-    text: str, piece_ends: Sequence[int], separators: Sequence[str], marks: Sequence[int]
-) -> Iterator[int]:
-    """Yield the first word of each sentence, and the number of all words; item i of the lists is what follows word i.
+def _find_starts(text: str, piece_ends: Sequence[int]) -> Iterator[int]:
+    """Yield the first word of each sentence and, last, the number of all words.
 
-    Sentences are found when they are asked for: of a long text only the first ones are.
+    They are found when they are asked for: of a long text only the first ones are.
     """
     word_count = len(piece_ends) // 2
-    has_case = not text[: piece_ends[-1]].islower() if piece_ends else False
-    yield 0
-    for word in range(word_count - 1):
-        separator = separators[word]
-        if marks[word] & _SENTENCE_MARK or "\n" in separator:
-            start, end, next_start = piece_ends[2 * word : 2 * word + 3]
-            if _PARAGRAPH.search(separator) or (
-                marks[word] & _SENTENCE_MARK
-                and not (has_case and text[next_start].islower())
-                and not _is_abbreviation(text[start:end])
-            ):
-                yield word + 1
-    if word_count:
-        yield word_count
+    if not word_count:
+        return
+    has_case = not text[: piece_ends[-1]].islower()
+    started = 0
+    yield started
+    for candidate in _CANDIDATE.finditer(text, piece_ends[0], piece_ends[-2]):
+        piece = bisect_right(piece_ends, candidate.start())
+        if piece % 2 or piece // 2 == started:
+            continue  # a dot in a word, or a second mark in the same separator
+        end, next_start = piece_ends[piece - 1], piece_ends[piece]
+        separator = text[end:next_start]
+        if _PARAGRAPH.search(separator) or (
+            SEPARATOR_MARKS[separator] & _SENTENCE_MARK
+            and not (has_case and text[next_start].islower())
+            and not _is_abbreviation(text[piece_ends[piece - 2] : end])
+        ):
+            started = piece // 2
+            yield started
+    yield word_count
 
 
 def _is_abbreviation(word: str) -> bool:
     return word.casefold() in _ABBREVIATIONS or (len(word) == 1 and word.isascii() and word.isalpha())
 
 
-def _cut_windows(first: int, last: int, marks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence, or the windows of one that is too long; ``marks``: of what follows each word."""
+def _cut_windows(text: str, piece_ends: Sequence[int], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the first word and the word after the last of a sentence, or of the windows of one that is too long."""
     while last - first > MAX_WORDS:
         longest = first + WINDOW_WORDS
-        divided = (end for end in range(longest, first + WINDOW_WORDS // 2, -1) if marks[end - 1] & _BOUNDARY_MARK)
-        end = next(divided, longest)
+        ends = range(longest, first + WINDOW_WORDS // 2, -1)
+        separators = ((end, text[piece_ends[2 * end - 1] : piece_ends[2 * end]]) for end in ends)
+        end = next((end for end, separator in separators if SEPARATOR_MARKS[separator] & _BOUNDARY_MARK), longest)
         yield first, end
         first = end
     yield first, last
