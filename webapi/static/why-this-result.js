@@ -9,6 +9,7 @@
   const HERE = document.currentScript?.src ? new URL(document.currentScript.src).origin : location.origin;
   const MOST_HITS = 50;
   const MOST_WORDS = 20;
+  const MOST_LETTERS = 200; // of a passage
   const LEAST_SCORE = 0.5; // of a phrase that only repeats a word of the query
   const UNKNOWN = { unknown: true }; // the reasons of a hit that was deleted, or is not in the index yet
   const LISTS = ["matched", "common", "distinct_a", "distinct_b"];
@@ -41,6 +42,7 @@
     found: "found",
     lacking: "not found",
     missing: "Not found",
+    passage: "Nearest sentence: ",
     query: { matched: "Matches", common: "Related", distinct_a: "Sets it apart" },
     document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
     page: { common: "Shared with the page", distinct_a: "Sets it apart" },
@@ -82,6 +84,7 @@ background:color-mix(in srgb,var(--_common) 8%,var(--_surface));color:var(--_com
 .ghost{height:1.6rem;width:7rem;border-radius:999px;background:var(--_line);opacity:.5;animation:why 1.4s ease-in-out infinite alternate}
 @keyframes why{to{opacity:.2}}
 .said{margin:0;color:var(--_muted)}
+.passage{overflow-wrap:anywhere;font-style:italic}
 .loading{display:flex;align-items:center;gap:.5rem}
 .evidence{border-inline-start:3px solid var(--c,var(--_line));padding:.25rem .75rem;margin:.25rem 0;overflow-wrap:anywhere}
 .evidence p{margin:.2rem 0}
@@ -188,6 +191,14 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     const phrases = [...found, ...common.filter((entry) => !found.has(entry))].filter((entry) => !repeats(entry)).slice(0, most);
     const told = phrases.flatMap(written);
     return { matched: matched.filter((one) => !covers(told, one)), common: phrases, found: phrases.filter((entry) => found.has(entry)) };
+  }
+
+  /** Return a passage on one line, cut between words if it is long. */
+  function shorten(text) {
+    const line = text.replace(/\s+/g, " ").trim();
+    if (line.length <= MOST_LETTERS) return line;
+    const space = line.lastIndexOf(" ", MOST_LETTERS);
+    return `${line.slice(0, space > MOST_LETTERS / 2 ? space : MOST_LETTERS).replace(/[\ud800-\udbff]$/, "")}…`;
   }
 
   function highlight(roots, found) {
@@ -457,7 +468,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       this.#source = sources?.[this.hit]?.state ?? null;
       this.#error = this.#chosen = null;
       this.#fetched.clear();
-      const filled = reasons && this.#lists().some(([, entries]) => entries.length);
+      const filled = reasons && (this.#lists().some(([, entries]) => entries.length) || this.#passage());
       this.#become(filled ? "ready" : "empty");
       if (together > 1 && !document.querySelector(`${NAME}[announced]`)) this.setAttribute("announced", "");
       if (this.hasAttribute("announced")) this.#live.textContent = "Reasons loaded.";
@@ -507,7 +518,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         "aria-busy": String(state === "waiting"),
       });
       box.append(make("slot", { name: "before" }));
-      if (state === "ready" || rough) box.append(...this.#lists().map(([name, entries]) => this.#list(name, entries)));
+      if (state === "ready" || rough) box.append(...this.#lists().map(([name, entries]) => this.#list(name, entries)), this.#passage());
       else if (state === "waiting") box.append(...this.#lists().map(([name]) => this.#ghosts(name)));
       else if (state === "empty") box.append(this.#said("empty", ...this.#whyEmpty()));
       else if (state === "error") box.append(this.#said("error", `${this.#error.message} `, null, this.#retry()));
@@ -528,7 +539,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     #list(name, entries) {
       if (name === "matched") return this.#words(entries);
       const source = this.#reasons || this.#rough;
-      if (name === "common" && !entries.length && source.matched?.length) return ""; // its words are the reason
+      if (name === "common" && !entries.length && (source.matched?.length || source.passage)) return ""; // these are the reason
       const chips = entries.map((entry) => make("li", {}, this.#chip(name, entry)));
       const none = chips.length ? null : make("li", { class: "said" }, this.#nothing(name));
       const list = make("ul", { part: "chips", "aria-labelledby": name }, ...chips, none);
@@ -548,6 +559,14 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const list = make("ul", { part: "words", "aria-labelledby": "matched" }, ...found, ...missing);
       const label = this.#label("matched", matched.length ? null : WORDS.missing);
       return make("div", { class: "list", part: "list list-matched" }, label, list);
+    }
+
+    /** The sentence of the hit that is nearest to the query, below what both share. */
+    #passage() {
+      const { passage } = this.#reasons || {};
+      if (!passage || !this.#lists().some(([name]) => name === "matched" || name === "common")) return "";
+      const sentence = make("span", { dir: "auto" }, `“${shorten(passage.text)}”`);
+      return make("p", { class: "said passage", part: "passage" }, make("span", { class: "hide" }, WORDS.passage), sentence);
     }
 
     #nothing(name) {
