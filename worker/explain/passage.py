@@ -27,7 +27,7 @@ _SPACE_WEIGHTS: Mapping[SpaceName, float] = {"words": 1.0, "topics": 0.5}
 """What words mean in general counts more than the topics of the corpus: those are learned from whole documents, and
 blurred in a sentence."""
 _MIN_NEARNESS = 0.3
-"""One in fifty random documents has a sentence that is as near and stands out."""
+"""One in forty random documents has a sentence that is as near and stands out."""
 _MIN_LEAD = 0.1
 """How much nearer the passage must be than the other sentences are on average."""
 _MIN_LEAD_OVER_FIRST = 0.15
