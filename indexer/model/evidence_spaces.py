@@ -141,6 +141,13 @@ class EvidenceSpace(ABC, Generic[Table]):
         NaN for documents that have no place in the space.
         """
 
+    def measure_texts(self, query: LocatedQuery, word_ids: Ints, owners: Ints, text_count: int) -> Scores | None:
+        """Return the cosine of each text with the query, (texts,); None in a space in which words have no place.
+
+        ``word_ids`` and ``owners``, shape (words,), are the words of the texts and the text of each.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class PhraseEvidence:
@@ -211,6 +218,28 @@ class EvidenceSpaces:
                 for space, parts in measured.items()
             },
         )
+
+    def measure_texts(
+        self, query: SpaceQuery, word_ids: Ints, owners: Ints, text_count: int
+    ) -> dict[SpaceName, Scores]:
+        """Return the cosine of each text, such as a sentence, with a query in each space of words.
+
+        Spaces in which the query has no place are missing, and all are in an index that ``is_available`` excludes.
+
+        Parameters
+        ----------
+        query
+            The query; its vector is not used.
+        word_ids, owners
+            Ids of the words of all texts in the model, and the text that each belongs to, shape (words,).
+        text_count
+            Number of texts.
+        """
+        if not self.is_available:
+            return {}
+        located = {space: found for space in self._spaces if (found := space.locate_query(query)) is not None}
+        measured = {space.name: space.measure_texts(at, word_ids, owners, text_count) for space, at in located.items()}
+        return {name: cosines for name, cosines in measured.items() if cosines is not None}
 
 
 def _measure_hits(

@@ -94,6 +94,9 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         about_query = (candidates.scaled_directions @ query.direction)[self._reservoir.distinct_phrases[1]]
         return np.asarray(np.minimum(about_query, candidates.about_document))
 
+    def measure_texts(self, query: LocatedQuery, word_ids: Ints, owners: Ints, text_count: int) -> Scores:
+        return np.asarray(self._sum_word_vectors(word_ids, owners, text_count) @ query.direction, dtype=np.float64)
+
     def compute_query_direction(self, word_ids: Ints, without: WeighedText | None = None) -> Vectors:
         """Return the direction of a query of these words, shape (dimensions,); zeros if no word has a vector.
 

@@ -262,6 +262,24 @@ def test_a_word_is_shown_as_part_of_its_phrase_or_alone_but_never_twice(page: Pa
     assert site.count_requests("POST", "/v1/explanations") == 0
 
 
+def test_the_passage_is_quoted_below_the_reasons_as_text(page: Page, axe: str) -> None:
+    passage = {"field": "text", "start": 5, "end": 30, "text": "A <b>sentence</b> that is\nnear."}
+    show_reasons(
+        page, {"matched": [], "lacks": ["walk"], "common": [make_reason("Page rank", 0.9)], "passage": passage}
+    )
+    quote = "why-this-result >> [part=passage] [dir=auto]"
+    assert page.wait_for_texts(quote) == ["“A <b>sentence</b> that is near.”"]
+    assert page.get_texts("why-this-result >> [part=passage]")[0].startswith("Nearest sentence:")
+    assert page.run_axe(axe) == []
+    show_reasons(page, {"matched": [], "lacks": ["walk"], "common": [], "passage": passage | {"text": "word " * 100}})
+    (shown,) = page.wait_for_texts(quote)
+    assert shown.endswith("word…”")
+    assert len(shown) < 210
+    assert page.count_elements("why-this-result[state=ready] >> [part~=list-common]") == 0, "the passage is the reason"
+    show_reasons(page, {"common": [], "distinct": [make_reason("Crawler", 0.9)], "passage": passage}, lists="distinct")
+    assert page.count_elements("why-this-result >> [part=passage]") == 0
+
+
 def test_the_evidence_of_a_list_is_fetched_once_and_on_a_click(
     chromium: webdriver.Chrome, other_site: Site, site: Site
 ) -> None:

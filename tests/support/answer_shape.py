@@ -41,6 +41,7 @@ def check_answer(
     assert reply.model_dump(exclude_unset=True, by_alias=True) == answer
     has_query = (reply.a.kind == "query") != (reply.b.kind == "query")
     optional_parts += ("matched", "lacks") if has_query else ()
+    optional_parts += ("passage",) if has_query and comparison.passage else ()
     fields = ComparisonReply.model_fields.items()
     assert list(answer) == [name for name, field in fields if field.is_required() or name in optional_parts]
     json.dumps(answer, allow_nan=False)

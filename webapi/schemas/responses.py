@@ -92,6 +92,22 @@ MatchedWords = Annotated[
 LackedWords = Annotated[list[str], Field(description="Words of the query that the document does not contain")]
 
 
+class PassageReply(ReplyModel):
+    field: Literal["text"]
+    start: int
+    end: int
+    text: str = Field(description="The sentence: the characters of the field from start to end")
+
+
+Passage = Annotated[
+    PassageReply | None,
+    Field(
+        description="The sentence of the document that is nearest to the query, where one stands out; only if the "
+        "document lacks a word of the query"
+    ),
+]
+
+
 class StatsReply(ReplyModel):
     phrases: int = Field(description="Phrases in the neighbourhood of the two sides")
     documents: int = Field(description="Documents in the neighbourhood")
@@ -145,6 +161,7 @@ class ComparisonReply(ReplyModel):
     summary: str
     matched: MatchedWords | None = None
     lacks: LackedWords | None = None
+    passage: Passage = None
     common: list[PhraseReply]
     distinct_a: list[PhraseReply]
     distinct_b: list[PhraseReply]
@@ -189,6 +206,7 @@ class HitReply(ReplyModel):
         default=None, description="Words of the query that the hit contains, in the order of the query"
     )
     lacks: list[str] | None = Field(default=None, description="Words of the query that the hit does not contain")
+    passage: Passage = None
     common: list[ReasonReply] | None = Field(
         default=None, description="Phrases that the hit and what it is compared with are both about, best first"
     )
@@ -316,6 +334,7 @@ class WhyReply(ReplyModel):
     )
     matched: MatchedWords
     lacks: LackedWords
+    passage: Passage = None
     href: ReasonAddresses | None = None
 
 

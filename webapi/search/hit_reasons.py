@@ -216,9 +216,9 @@ def _log_and_make_problem(code: str, detail: str) -> Mapping[str, str]:
 
 
 def _build_why(reasons: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``why`` of a hit whose reasons are ready: the first phrases of its lists."""
+    """Return the ``why`` of a hit whose reasons are ready: the first phrases of its lists, and the rest."""
     why = {"state": "done", **{name: reasons[name][:_MAX_PHRASES] for name in _LISTS}, "href": reasons.get("href", {})}
-    return why | {name: reasons[name] for name in ("matched", "lacks") if name in reasons}
+    return why | {name: reasons[name] for name in ("matched", "lacks", "passage") if name in reasons}
 
 
 def _leave_out_common(why: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ export function formatMarkdown(answer, address) {
     const { matched = [], lacks = [] } = answer;
     const words = [["Words of the query in it", matched.map(({ word }) => word)], ["Words of the query not in it", lacks]];
     for (const [name, found] of words) if (found.length) parts.push(`${name}: ${found.map(escapeMarkdown).join(", ")}.`);
+    if (answer.passage) parts.push(`Nearest sentence: “${escapeMarkdown(answer.passage.text)}”`);
   }
   parts.push(`[This comparison](<${address}>): index ${escapeMarkdown(answer.index)}, method ${answer.method}, preset ${answer.preset}.`);
   return `${parts.join("\n\n")}\n`;

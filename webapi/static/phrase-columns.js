@@ -50,9 +50,11 @@ export class PhraseColumns {
     const rows = sorted.slice(0, most).map((entry) => this.#makeRow(list, entry, top));
     const words = this.#makeWords(list);
     const heading = make("h2", { id: `column-${list}` }, name, " ", make("small", {}, String(all.length + words.length)));
-    const content = [words.length ? make("ul", { class: "words" }, ...words) : "", rows.length ? make("ul", {}, ...rows) : ""];
+    const passage = list === "common" && this.answer.passage;
+    const content = [words.length ? make("ul", { class: "words" }, ...words) : "", rows.length ? make("ul", {}, ...rows) : "",
+      passage ? make("p", { class: "muted passage" }, "Nearest sentence: ", make("span", { dir: "auto" }, `“${passage.text}”`)) : ""];
     const column = make("section", { class: `column ${list}`, "aria-labelledby": `column-${list}` }, heading, head ?? "",
-      ...(rows.length || words.length ? content : [make("p", { class: "muted none" }, this.#describeEmpty(list))]));
+      ...(rows.length || words.length || passage ? content : [make("p", { class: "muted none" }, this.#describeEmpty(list))]));
     if (sorted.length > most) {
       const more = () => {
         this.open.add(list);

@@ -41,6 +41,7 @@
     found: "found",
     lacking: "not found",
     missing: "Not found",
+    passage: "Nearest sentence: ",
     query: { matched: "Matches", common: "Related", distinct_a: "Sets it apart" },
     document: { common: "Shared", distinct_a: "Only here", distinct_b: "Only there" },
     page: { common: "Shared with the page", distinct_a: "Sets it apart" },
@@ -136,7 +137,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
   const stem = (word) =>
     word.length < 4 ? `${quote(word)}(?:e?s)?` : `${quote(word.slice(0, Math.max(3, word.length - 2)))}${LETTER}{0,5}`;
 
-  /** A regular expression that finds a phrase (an entry of an answer) in its usual inflections. */
+  /** A regular expression for a phrase in its usual inflections. */
   function pattern(entry) {
     const written = [entry.display, entry.phrase, ...(entry.also || [])].filter(Boolean);
     const forms = new Set(written.flatMap((form) => form.split(/@@| \+ /)).map((form) => form.trim().toLowerCase()));
@@ -159,14 +160,14 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     return [...out, text.slice(at)];
   }
 
-  /** Return the places without those whose snippets overlap an earlier one. */
+  /** Leave out places whose snippets overlap an earlier one. */
   const apart = (places) =>
     places.filter((one, at) => !places.slice(0, at).some((other) =>
       ["side", "id", "field"].every((name) => one[name] === other[name]) && Math.abs(one.start - other.start) < 80));
 
   // ---- the reasons of a hit: words of the query, and phrases ----------------------------------
 
-  /** Return the lists of an answer under the names of a comparison; a hit of a page has shorter names. */
+  /** Name the lists as in a comparison; a hit of a page has shorter names. */
   const named = (answer) => answer && { ...answer, distinct_a: answer.distinct_a ?? answer.distinct, distinct_b: answer.distinct_b ?? answer.distinct_of_other };
 
   const split = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
@@ -178,9 +179,8 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
   const write = ({ word, as }) => (as.toLowerCase() === word.toLowerCase() ? word : `${word} (${as})`);
   const covers = (words, { word, as }) => [word, as].flatMap(split).some((form) => words.some((one) => same(one, form)));
 
-  /** Return what to show of the words and the shared phrases: phrases with a word of the query (`found`) before others,
-      no word that is part of a phrase, and no phrase that only repeats a word. A weak phrase of one word does; any other
-      is shown instead of its words. */
+  /** Return the words and shared phrases to show: phrases with a word of the query (`found`) before others, no word
+      that is part of a phrase, and no weak phrase that only repeats a word. */
   function distil({ matched = [], common = [] }, most = Infinity) {
     const written = (entry) => (entry.kind !== "shared" ? [] : split(`${entry.display} ${entry.phrase}`));
     const found = new Set(common.filter((entry) => matched.some((one) => covers(written(entry), one))));
@@ -390,7 +390,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     get state() {
       return this.getAttribute("state");
     }
-    /** The words and phrases, without their evidence. Setting them shows them without a request. */
+    /** Words and phrases without evidence. Setting them shows them without a request. */
     get reasons() {
       return this.#reasons;
     }
@@ -457,7 +457,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       this.#source = sources?.[this.hit]?.state ?? null;
       this.#error = this.#chosen = null;
       this.#fetched.clear();
-      const filled = reasons && this.#lists().some(([, entries]) => entries.length);
+      const filled = reasons && (reasons.passage || this.#lists().some(([, entries]) => entries.length));
       this.#become(filled ? "ready" : "empty");
       if (together > 1 && !document.querySelector(`${NAME}[announced]`)) this.setAttribute("announced", "");
       if (this.hasAttribute("announced")) this.#live.textContent = "Reasons loaded.";
@@ -507,7 +507,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
         "aria-busy": String(state === "waiting"),
       });
       box.append(make("slot", { name: "before" }));
-      if (state === "ready" || rough) box.append(...this.#lists().map(([name, entries]) => this.#list(name, entries)));
+      if (state === "ready" || rough) box.append(...this.#lists().flatMap(([name, entries]) => this.#list(name, entries)));
       else if (state === "waiting") box.append(...this.#lists().map(([name]) => this.#ghosts(name)));
       else if (state === "empty") box.append(this.#said("empty", ...this.#whyEmpty()));
       else if (state === "error") box.append(this.#said("error", `${this.#error.message} `, null, this.#retry()));
@@ -528,11 +528,12 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
     #list(name, entries) {
       if (name === "matched") return this.#words(entries);
       const source = this.#reasons || this.#rough;
-      if (name === "common" && !entries.length && source.matched?.length) return ""; // its words are the reason
+      const passage = name === "common" && source.passage ? this.#passage(source.passage) : "";
+      if (name === "common" && !entries.length && (source.matched?.length || passage)) return passage; // its words are the reason
       const chips = entries.map((entry) => make("li", {}, this.#chip(name, entry)));
       const none = chips.length ? null : make("li", { class: "said" }, this.#nothing(name));
       const list = make("ul", { part: "chips", "aria-labelledby": name }, ...chips, none);
-      return make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list);
+      return [make("div", { class: "list", part: `list list-${name}` }, this.#label(name), list), passage];
     }
 
     /** The phrases and words of the query that the hit contains, then the words that it lacks. */
@@ -548,6 +549,12 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       const list = make("ul", { part: "words", "aria-labelledby": "matched" }, ...found, ...missing);
       const label = this.#label("matched", matched.length ? null : WORDS.missing);
       return make("div", { class: "list", part: "list list-matched" }, label, list);
+    }
+
+    #passage({ text }) {
+      const line = text.replace(/\s+/g, " ");
+      const shown = line.length > 200 ? `${line.slice(0, 200).replace(/ \S{0,99}$/, "")}…` : line;
+      return make("p", { class: "said", part: "passage" }, make("span", { class: "hide" }, WORDS.passage), make("span", { dir: "auto" }, `“${shown}”`));
     }
 
     #nothing(name) {
@@ -586,8 +593,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       );
     }
 
-    /** Select a phrase: show its evidence, which is fetched when it is first needed, and highlight it in the texts. Null
-        deselects. */
+    /** Show the evidence of a phrase, fetched when first needed, and highlight it in the texts. Null deselects. */
     select(phrase, list = null) {
       this.#chosen = null;
       for (const name of phrase === null ? [] : list ? [list] : LISTS) {
@@ -601,7 +607,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       if (this.#chosen?.[1].evidence) this.#emit("why-evidence");
     }
 
-    /** The address of the comparison behind the selected phrase; none if the evidence came with it. */
+    /** The address of the comparison behind the selected phrase; none if its evidence is here. */
     #path() {
       const [name, entry] = this.#chosen || [];
       return name && !entry.evidence ? this.#reasons.href?.[name === "common" ? "common" : "distinct"] : null;
@@ -621,7 +627,7 @@ mark{background:light-dark(#ffe9a8,#6b5312);color:inherit;border-radius:.15em;pa
       if (!made.error) this.#emit("why-evidence");
     }
 
-    /** Show the selected phrase with what is known of it by now. */
+    /** Show what is known of the selected phrase. */
     #complete() {
       const path = this.#path();
       const { comparison = null, error } = this.#fetched.get(path) || {};

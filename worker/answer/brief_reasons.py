@@ -8,6 +8,7 @@ from typing import Any
 
 from indexer.model.evidence_spaces import SpaceName
 from worker.answer.comparison import Comparison, Entry, EntryKind
+from worker.explain.passage import Passage
 from worker.explain.query_match import QueryMatch
 
 
@@ -48,9 +49,13 @@ class HitReasons:
     """What sets the other side apart, if that is a document or a set."""
     match: QueryMatch | None = None
     """The words of the query in the hit, if there is one."""
+    passage: Passage | None = None
+    """The sentence of the hit that is nearest to the query, where its words do not explain it."""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {} if self.match is None else self.match.to_dict()
+        if self.passage is not None:
+            out["passage"] = self.passage.to_dict()
         out["common"] = [reason.to_dict() for reason in self.common]
         out["distinct"] = [reason.to_dict() for reason in self.distinct]
         if self.distinct_of_other is not None:

@@ -17,6 +17,7 @@ from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_scor
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
 from worker.explain.neighbourhood import LocalGraph, SidePair
+from worker.explain.passage import find_passage
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
@@ -47,8 +48,10 @@ class AnswerBuilder:
         common = entries.build_list(result.common, "common")
         distinct_a = entries.build_list(result.distinct_a, "distinct")
         distinct_b = entries.build_list(result.distinct_b, "distinct")
-        matched = match.matched if match else ()
         sides = (solved.pair.a, solved.pair.b)
+        hit, query = sides if sides[1].kind == "query" else sides[::-1]
+        passage = find_passage(query, hit, match)
+        is_told = bool((match and match.matched) or passage or common or distinct_a or distinct_b)
         info = sides[0].reader.info
         a, b = (side.describe() for side in sides)
         versions = {d.document.id: d.version for side in sides if not side.is_ad_hoc for d in side.documents}
@@ -62,11 +65,12 @@ class AnswerBuilder:
             b=b,
             summary=write_summary(a, b, common, distinct_a, distinct_b, match),
             match=match,
+            passage=passage,
             common=common,
             distinct_a=distinct_a,
             distinct_b=distinct_b,
             stats=_collect_stats(solved),
-            no_evidence=None if matched or common or distinct_a or distinct_b else _explain_empty_answer(solved),
+            no_evidence=None if is_told else _explain_empty_answer(solved),
             candidates=_list_candidates_by_side(solved) if spec.with_candidates else None,
             graph=build_graph_view(solved.graph, solved.problem, result) if spec.with_graph else None,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from indexer.model.evidence_spaces import SpaceName
+from worker.explain.passage import Passage
 from worker.explain.query_match import QueryMatch
 from worker.explain.side import SideInfo
 
@@ -188,6 +189,8 @@ class Comparison:
     no_evidence: NoEvidence | None = None
     match: QueryMatch | None = None
     """Words of the query that the other side contains and lacks, if one side is a query."""
+    passage: Passage | None = None
+    """Sentence of the other side that is nearest to the query, where its words do not explain it."""
     candidates: dict[str, tuple[Candidate, ...]] | None = None
     graph: dict[str, Any] | None = None
     holders: frozenset[str] = frozenset()
@@ -204,6 +207,7 @@ class Comparison:
             "b": self.b.to_dict(),
             "summary": self.summary,
             **(self.match.to_dict() if self.match is not None else {}),
+            **({"passage": self.passage.to_dict()} if self.passage is not None else {}),
             "common": [entry.to_dict() for entry in self.common],
             "distinct_a": [entry.to_dict() for entry in self.distinct_a],
             "distinct_b": [entry.to_dict() for entry in self.distinct_b],

@@ -19,6 +19,7 @@ from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score, round_space_scores
 from worker.explain.neighbourhood import SidePair
 from worker.explain.pair_features import build_problem, split_rows
+from worker.explain.passage import find_passages
 from worker.explain.phrase_evidence import measure_query_evidence
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
@@ -44,8 +45,10 @@ def explain_query_page(
     evidence = measure_query_evidence(pairs[0].b, pairs)
     ranker = QueryRanker(problem, "b", evidence)
     query_words = pairs[0].b.encoded_text.words
+    passages = find_passages(pairs[0].b, [pair.a for pair in pairs], matches)
     reasons = []
-    for spec, pair, match, held, rows in zip(specs, pairs, matches, phrases_by_hit, rows_by_hit, strict=True):
+    by_hit = zip(specs, pairs, matches, passages, phrases_by_hit, rows_by_hit, strict=True)
+    for spec, pair, match, passage, held, rows in by_hit:
         phrases = pair.candidates.phrases
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in phrases], dtype=bool)
         ranking = ranker.rank(rows, query_words, pair.a.encoded_text.words, others, with_unlisted=not spec.cap)
@@ -61,7 +64,7 @@ def explain_query_page(
             Reason(one.phrase, one.display, round_score(one.score), "distinct")
             for one in chooser.choose(distinct_hit, phrases, "distinct")
         )
-        reasons.append(HitReasons(common, distinct, match=match))
+        reasons.append(HitReasons(common, distinct, match=match, passage=passage))
     return reasons
 
 

@@ -29,6 +29,8 @@ def print_columns(answer: Json) -> None:
         return
     for title, words in _list_query_words(answer):
         click.echo(f"{title}: {replace_control_characters(', '.join(words))}")
+    if "passage" in answer:
+        click.echo(replace_control_characters(_format_passage(answer["passage"])))
     table = Table(header_style="bold")
     for title, _ in COLUMNS:
         table.add_column(title, overflow="fold")
@@ -52,6 +54,8 @@ def render_markdown(answer: Json) -> str:
     if answer["no_evidence"]:
         return "\n".join([*lines, _escape_markdown(answer["no_evidence"]["detail"])])
     lines += [f"{title}: {_escape_markdown(', '.join(words))}\n" for title, words in _list_query_words(answer)]
+    if "passage" in answer:
+        lines += [f"{_escape_markdown(_format_passage(answer['passage']))}\n"]
     for title, name in COLUMNS:
         lines += [f"## {title[0].upper()}{title[1:]}", "", *_format_bullets(answer[name]), ""]
     return "\n".join([*lines, _escape_markdown(answer["summary"])])
@@ -61,6 +65,11 @@ def _list_query_words(answer: Json) -> list[tuple[str, list[str]]]:
     """Return titles with words of the query: those that the other side contains, and those that it lacks."""
     matched = [word["word"] for word in answer.get("matched", ())]
     return [(title, words) for title, words in (("matched", matched), ("lacks", answer.get("lacks"))) if words]
+
+
+def _format_passage(passage: Json) -> str:
+    """Return the sentence that is nearest to the query, on one line."""
+    return f"nearest sentence: “{' '.join(passage['text'].split())}”"
 
 
 def _format_side(side: Json) -> str:

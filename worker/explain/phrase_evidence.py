@@ -26,10 +26,11 @@ def measure_query_evidence(query: ResolvedSide, pairs: Sequence[SidePair]) -> Ph
         else _describe_hit(pair.b, pair.candidates.phrase_ids, pair.candidates.edges_b)
         for pair in pairs
     ]
-    return model.evidence_spaces.measure(_describe_query(query), hits)
+    return model.evidence_spaces.measure(describe_query(query), hits)
 
 
-def _describe_query(query: ResolvedSide) -> SpaceQuery:
+def describe_query(query: ResolvedSide) -> SpaceQuery:
+    """Return a query as the spaces see it: without function words, and words that the caller may not know of."""
     left_out = query.unreadable_words | ENGLISH_STOPWORDS
     words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in left_out)
     ids = map(query.reader.model.word_ids.get, words)

@@ -66,6 +66,17 @@ class DocumentSpans:
     def _text_ends(self) -> list[int]:
         return find_piece_ends(self.document.document.text, self._lemmatizer)
 
+    def find_text_ends(self, max_characters: int) -> list[int]:
+        """Return where the separators and words of the text end, in turn (``find_piece_ends``).
+
+        Of a longer text only its first ``max_characters`` are split, unless it has been split already.
+        """
+        text = self.document.document.text
+        if len(text) <= max_characters or "_text_ends" in self.__dict__:
+            return self._text_ends
+        ends = find_piece_ends(text[:max_characters], self._lemmatizer)
+        return ends[:-2]  # the last word may be cut off
+
     def _locate_token(self, number: int) -> Span:
         """Return the span of a token; the text is split only for a token that is not in the title."""
         in_text = number - self.title_length
