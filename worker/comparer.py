@@ -59,7 +59,7 @@ class Comparer:
         ``space_names``: spaces that evidence for queries comes from, of those that an index has; fewer are for
         measuring what each is worth.
         """
-        self._space_names = frozenset(space_names)
+        self.space_names = frozenset(space_names)
         self.engine = open_engine(engine) if isinstance(engine, str) else engine
         self.limits = limits or SideLimits()
         self._readers: dict[str, Reader] = {}
@@ -143,7 +143,7 @@ class Comparer:
             with gc_paused():
                 is_single_pair = len(specs) == 1
                 (answer,) = _answer_pair(
-                    [spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair, self._space_names
+                    [spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair, self.space_names
                 )
             yield replace(answer, holders=page.holders)
 
@@ -166,7 +166,7 @@ class Comparer:
             matches = self._match_queries(reader, pairs, specs[0].groups)
             weigh_texts_together(side for pair in pairs for side in (pair.a, pair.b))
             holders = find_own_text_holders(pairs, None, specs[0].groups)
-            reasons = explain_query_page(specs, pairs, matches, self._space_names)
+            reasons = explain_query_page(specs, pairs, matches, self.space_names)
             return ExplainedPage(reader.info.epoch, reasons, holders)
 
         return self._run_in_one_epoch(specs, explain)
@@ -190,7 +190,7 @@ class Comparer:
         progress(0.8, "neighbourhood fetched")
         builder = AnswerBuilder(reader.model)
         answers = _answer_pair(
-            specs, pair, match, neighbourhood, builder, timer, is_single_pair=True, space_names=self._space_names
+            specs, pair, match, neighbourhood, builder, timer, is_single_pair=True, space_names=self.space_names
         )
         return [replace(answer, holders=holders) for answer in answers]
 
