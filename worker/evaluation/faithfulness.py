@@ -25,8 +25,6 @@ from worker.evaluation.query_answers import HitAnswer, QueryRunner
 from worker.evaluation.query_shares import pool_shares
 from worker.evaluation.text_vectors import TextEncoder
 
-FAITHFUL_FIGURES = ("faithful", "reason_loss", "other_loss")
-
 
 class LeftOut(Exception):
     """A hit whose reasons cannot be tested; the message is the cause."""
@@ -35,8 +33,8 @@ class LeftOut(Exception):
 class TextSentence(NamedTuple):
     """A sentence of the text of a document."""
 
-    first_token: int
-    """Among the tokens of title and text."""
+    tokens: range
+    """Numbers of its tokens among those of title and text."""
     text: str
     """As written, with the characters up to the next sentence."""
 
@@ -107,37 +105,45 @@ def cut_text(
     document: AnalysedDocument, phrases: Sequence[str], lemmatizer: Lemmatizer, encoder: TextEncoder, rng: random.Random
 ) -> CutTexts:
     """Return the text without the sentences that contain a phrase, and without as many others; raise LeftOut if there
-    are none, or fewer others."""
+    are none of either.
+
+    Where most sentences contain a phrase, as many of them are cut as there are others: those of the first phrases.
+    """
     if not phrases:
         raise LeftOut("no reason")
     source = document.document
     sentences = split_sentences(source, lemmatizer, encoder.find_read_end(source.text))
-    starts = [sentence.first_token for sentence in sentences]
     positions = chain.from_iterable(find_occurrences(phrase, document.tokens) for phrase in phrases)
-    holding = {int(np.searchsorted(starts, position, side="right")) - 1 for position in positions} - {-1}
+    holding = list(
+        dict.fromkeys(
+            number for position in positions for number, one in enumerate(sentences) if position in one.tokens
+        )
+    )
     others = [number for number in range(len(sentences)) if number not in holding]
     if not holding:
         raise LeftOut("reasons in the title only")
-    if len(others) < len(holding):
-        raise LeftOut("too few other sentences")
-    drawn = set(rng.sample(others, len(holding)))
-    if len(drawn) == len(sentences):
-        raise LeftOut("too few other sentences")
-    return CutTexts(*(_join_sentences(sentences, left_out) for left_out in (set(), holding, drawn)))
+    if not others:
+        raise LeftOut("reasons in every sentence")
+    count = min(len(holding), len(others))
+    cuts: tuple[Sequence[int], ...] = ([], holding[:count], rng.sample(others, count))
+    return CutTexts(*(_join_sentences(sentences, cut) for cut in cuts))
 
 
 def split_sentences(document: Document, lemmatizer: Lemmatizer, end: int) -> list[TextSentence]:
     """Return the sentences of the first ``end`` characters of the text; they begin where a token is marked so."""
     marks = tokenize_document(document, lemmatizer).marks
-    spans = locate_tokens(document, lemmatizer)
-    begins = [
-        (number, start)
-        for number, (field, start, _) in enumerate(spans)
-        if field == "text" and marks[number] & Mark.SENTENCE and start < end
+    starts = {
+        number: start
+        for number, (field, start, _) in enumerate(locate_tokens(document, lemmatizer))
+        if field == "text" and start < end
+    }
+    begins = [number for number in starts if marks[number] & Mark.SENTENCE]
+    ends = [*begins[1:], max(starts, default=-1) + 1]
+    return [
+        TextSentence(range(first, last), document.text[starts[first] : starts.get(last, end)])
+        for first, last in zip(begins, ends, strict=False)
     ]
-    ends = [start for _, start in begins[1:]] + [end]
-    return [TextSentence(number, document.text[start:stop]) for (number, start), stop in zip(begins, ends, strict=True)]
 
 
-def _join_sentences(sentences: Sequence[TextSentence], left_out: set[int]) -> str:
-    return "".join(sentence.text for number, sentence in enumerate(sentences) if number not in left_out).strip()
+def _join_sentences(sentences: Sequence[TextSentence], cut: Sequence[int]) -> str:
+    return "".join(sentence.text for number, sentence in enumerate(sentences) if number not in cut).strip()
