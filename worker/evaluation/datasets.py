@@ -20,7 +20,7 @@ from indexer.progress import Progress, no_progress
 from indexer.readers.docstrings import read_docstrings
 from indexer.text.lemmatizer import Lemmatizer
 from worker.evaluation.gold import GoldDocument, read_background_documents, read_gold_documents
-from worker.evaluation.text_vectors import TextEncoder, VectorFile, add_vectors, get_vector_folder
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder, VectorFile, add_vectors, get_vector_folder
 
 PARTS = ("tune", "choose", "report")
 ALL_PARTS = "all"

@@ -20,14 +20,12 @@ from indexer.errors import BadInput
 from indexer.progress import Progress
 from worker.evaluation.gold import read_json_lines
 from worker.evaluation.quality_metrics import compute_auc, compute_interval
-from worker.evaluation.query_answers import HitAnswer, QueryRunner, ToldEntry, fold_words
-from worker.evaluation.query_shares import draw_queries
+from worker.evaluation.query_answers import SHOWN_REASONS, HitAnswer, QueryRunner, ToldEntry, fold_words
+from worker.evaluation.query_parts.query_shares import draw_queries
 
 HALVES = ("choose", "report")
 ALL_HALVES = "all"
 JUDGED_FIGURES = ("relevant_told", "reason_at3", "irrelevant_confident", "irrelevant_told", "auc")
-SHOWN_REASONS = 3
-"""Reasons that a results page shows."""
 CONFIDENT_SCORE = 0.5
 """Score from which an entry is more likely kept than deleted by a reader."""
 

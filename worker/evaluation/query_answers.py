@@ -18,6 +18,9 @@ from worker.explain.side import Side
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.query_ranking import EVEN_CHANCE
 
+SHOWN_REASONS = 3
+"""Reasons that a results page shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToldEntry:

@@ -16,7 +16,7 @@ from worker.evaluation.cli_options import FILE, require_any
 
 if TYPE_CHECKING:
     from indexer.model.evidence_spaces import SpaceName
-    from worker.evaluation.text_vectors import TextEncoder
+    from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 
 @click.command("queries")

@@ -2,8 +2,7 @@
 
 *Complete*: queries are words of titles. A hit that holds a word of the query should be explained by that word, in
 ``matched`` or in ``common``. *Word forms*: a word in lower, upper and title case should have the lemma that it has in
-the documents. The other parts have modules of their own: ``unrelated_documents``, the judgements of an editor in
-``judged_hits`` and, of an index with vectors, ``meaning_hits`` and ``faithfulness``.
+the documents. The other parts stand in ``query_parts``, and the judgements of an editor in ``judged_hits``.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from indexer.progress import Progress, no_progress
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import locate_tokens
 from worker.comparer import Comparer
-from worker.evaluation.faithfulness import measure_faithfulness
 from worker.evaluation.judged_hits import JudgedHit, evaluate_judged_hits
 from worker.evaluation.masked_phrases import sample_documents
-from worker.evaluation.meaning_hits import VectorHits, measure_meaning_hits
 from worker.evaluation.query_answers import HitAnswer, QueryRunner, fold_words
-from worker.evaluation.query_shares import pool_shares
-from worker.evaluation.text_vectors import TextEncoder
-from worker.evaluation.unrelated_documents import list_folded_words, measure_unrelated
+from worker.evaluation.query_parts.faithfulness import measure_faithfulness
+from worker.evaluation.query_parts.meaning_hits import VectorHits, measure_meaning_hits
+from worker.evaluation.query_parts.query_shares import pool_shares
+from worker.evaluation.query_parts.unrelated_documents import list_folded_words, measure_unrelated
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 MAX_QUERY_WORDS = 3
 """Title words of the longest query."""

@@ -13,6 +13,7 @@ from indexer.progress import no_progress
 from tests.support.comparisons import INDEX
 from worker.comparer import Comparer
 from worker.evaluation.query_answers import HitAnswer, QueryRunner, fold_words
+from worker.evaluation.query_parts.unrelated_documents import UnrelatedDrawer, measure_unrelated
 from worker.evaluation.query_quality import (
     MAX_QUERY_WORDS,
     QuerySample,
@@ -22,7 +23,6 @@ from worker.evaluation.query_quality import (
     measure_completeness,
     measure_word_forms,
 )
-from worker.evaluation.unrelated_documents import UnrelatedDrawer, measure_unrelated
 from worker.explain.text.partial_match import is_same_word_family
 
 SAMPLE = QuerySample(title_queries=12, hits=5, unrelated=4, forms=40)

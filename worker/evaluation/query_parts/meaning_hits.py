@@ -16,8 +16,12 @@ from indexer.progress import Progress
 from indexer.vectors import decode_vector
 from worker.evaluation.quality_metrics import compute_auc, compute_interval
 from worker.evaluation.query_answers import HitAnswer, QueryRunner
-from worker.evaluation.query_shares import draw_queries, pool_shares
-from worker.evaluation.unrelated_documents import has_word_of_family, list_asked_words, list_spellings_and_lemmas
+from worker.evaluation.query_parts.query_shares import draw_queries, pool_shares
+from worker.evaluation.query_parts.unrelated_documents import (
+    has_word_of_family,
+    list_asked_words,
+    list_spellings_and_lemmas,
+)
 
 MAX_HITS = 3
 """Hits of a query that count."""

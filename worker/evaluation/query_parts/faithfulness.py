@@ -20,10 +20,9 @@ from indexer.progress import Progress
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.phrase_search import find_occurrences
 from indexer.text.tokenizer import Mark, locate_tokens, tokenize_document
-from worker.evaluation.judged_hits import SHOWN_REASONS
-from worker.evaluation.query_answers import HitAnswer, QueryRunner
-from worker.evaluation.query_shares import pool_shares
-from worker.evaluation.text_vectors import TextEncoder
+from worker.evaluation.query_answers import SHOWN_REASONS, HitAnswer, QueryRunner
+from worker.evaluation.query_parts.query_shares import pool_shares
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 
 class LeftOut(Exception):

@@ -83,5 +83,5 @@ def join_title_and_text(document: Document) -> str:
 
 def get_vector_folder() -> Path:
     """Return the folder of vector files: in PHRASECOM_CACHE, or in .cache of the project."""
-    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[2] / ".cache"
+    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[3] / ".cache"
     return Path(root).resolve() / "text_vectors"

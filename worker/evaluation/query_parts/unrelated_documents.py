@@ -10,7 +10,7 @@ from typing import Any
 from indexer.documents import AnalysedDocument
 from indexer.progress import Progress
 from worker.evaluation.query_answers import HitAnswer, QueryRunner, fold_words
-from worker.evaluation.query_shares import pool_shares
+from worker.evaluation.query_parts.query_shares import pool_shares
 from worker.explain.text.partial_match import MIN_STEM_LENGTH, is_same_word_family
 
 
