@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -13,6 +13,7 @@ from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
 from indexer.engines.search_types import Groups, Neighbourhood
 from indexer.errors import BadParameter, EpochChanged
+from indexer.model.evidence_spaces import SPACE_NAMES, SpaceName
 from indexer.runtime.memory import gc_paused
 from worker.answer.brief_reasons import HitReasons
 from worker.answer.builder import AnswerBuilder, SolvedPair
@@ -46,8 +47,19 @@ _MAX_ATTEMPTS = 3
 class Comparer:
     """Compares sides on one open engine; may be shared by threads."""
 
-    def __init__(self, engine: Engine | str, *, limits: SideLimits | None = None) -> None:
-        """``engine``: an open engine, or the folder or URL of one to open."""
+    def __init__(
+        self,
+        engine: Engine | str,
+        *,
+        limits: SideLimits | None = None,
+        space_names: Collection[SpaceName] = SPACE_NAMES,
+    ) -> None:
+        """Compare on an open engine, or on the folder or URL of one to open.
+
+        ``space_names``: spaces that evidence for queries comes from, of those that an index has; fewer are for
+        measuring what each is worth.
+        """
+        self.space_names = frozenset(space_names)
         self.engine = open_engine(engine) if isinstance(engine, str) else engine
         self.limits = limits or SideLimits()
         self._readers: dict[str, Reader] = {}
@@ -130,7 +142,9 @@ class Comparer:
         for spec, pair, match in zip(specs, page.pairs, page.matches, strict=True):
             with gc_paused():
                 is_single_pair = len(specs) == 1
-                (answer,) = _answer_pair([spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair)
+                (answer,) = _answer_pair(
+                    [spec], pair, match, page.neighbourhood, builder, _StepTimer(), is_single_pair, self.space_names
+                )
             yield replace(answer, holders=page.holders)
 
     def explain_query_page(self, specs: Sequence[ComparisonSpec]) -> ExplainedPage:
@@ -152,7 +166,8 @@ class Comparer:
             matches = self._match_queries(reader, pairs, specs[0].groups)
             weigh_texts_together(side for pair in pairs for side in (pair.a, pair.b))
             holders = find_own_text_holders(pairs, None, specs[0].groups)
-            return ExplainedPage(reader.info.epoch, explain_query_page(specs, pairs, matches), holders)
+            reasons = explain_query_page(specs, pairs, matches, self.space_names)
+            return ExplainedPage(reader.info.epoch, reasons, holders)
 
         return self._run_in_one_epoch(specs, explain)
 
@@ -174,7 +189,9 @@ class Comparer:
         holders = find_own_text_holders([pair], neighbourhood, spec.groups)
         progress(0.8, "neighbourhood fetched")
         builder = AnswerBuilder(reader.model)
-        answers = _answer_pair(specs, pair, match, neighbourhood, builder, timer, is_single_pair=True)
+        answers = _answer_pair(
+            specs, pair, match, neighbourhood, builder, timer, is_single_pair=True, space_names=self.space_names
+        )
         return [replace(answer, holders=holders) for answer in answers]
 
     def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> _PreparedPage:
@@ -256,11 +273,12 @@ def _answer_pair(
     builder: AnswerBuilder,
     timer: _StepTimer,
     is_single_pair: bool,
+    space_names: Collection[SpaceName],
 ) -> list[Comparison]:
     """Solve a pair once and build the answer to each of the specs; ``neighbourhood`` None: on the full graph."""
     graph = _build_graph(specs[0], pair, neighbourhood, is_single_pair)
     timer.record_step("neighbourhood")
-    problem, result = _run_method(specs[0], pair, graph)
+    problem, result = _run_method(specs[0], pair, graph, space_names)
     timer.record_step("solve")
     answers = [builder.build_answer(spec, SolvedPair(pair, graph, problem, result), match) for spec in specs]
     timer.record_step("evidence")
@@ -281,7 +299,9 @@ def _build_graph(
     )
 
 
-def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tuple[PairProblem, MethodResult]:
+def _run_method(
+    spec: ComparisonSpec, pair: SidePair, graph: LocalGraph, space_names: Collection[SpaceName]
+) -> tuple[PairProblem, MethodResult]:
     """Build the features of a pair and return them with the method's result."""
     query_side = _find_query_side(spec, pair)
     method = METHODS[spec.method]
@@ -296,7 +316,7 @@ def _run_method(spec: ComparisonSpec, pair: SidePair, graph: LocalGraph) -> tupl
     )
     if query_side:
         measured = measure_relevance_and_margins(problem, prepare_and_calibrate_pair(problem, spec.method))
-        evidence = measure_query_evidence(pair.b if query_side == "b" else pair.a, [pair])
+        evidence = measure_query_evidence(pair.b if query_side == "b" else pair.a, [pair], space_names)
         if evidence is not None:
             evidence = evidence.pad(len(problem.phrases))
         ranking = rank_for_query(problem, query_side, evidence)

@@ -16,11 +16,11 @@ The spaces, where an index has them:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ Ints = NDArray[np.integer]
 Vectors = NDArray[np.float32]
 Scores = NDArray[np.float64]
 SpaceName = Literal["vectors", "words", "topics"]
+SPACE_NAMES: tuple[SpaceName, ...] = get_args(SpaceName)
 
 MAX_NOISE = 0.05
 """A phrase is evidence if at most this share of random documents has one as good."""
@@ -175,6 +176,14 @@ class EvidenceSpaces:
 
     def __init__(self, spaces: Sequence[EvidenceSpace[Any]], reservoir: Reservoir) -> None:
         self._spaces, self._reservoir = tuple(spaces), reservoir
+
+    @property
+    def names(self) -> tuple[SpaceName, ...]:
+        return tuple(space.name for space in self._spaces)
+
+    def select(self, names: Collection[SpaceName]) -> EvidenceSpaces:
+        """Return those of the spaces that have one of the names; they share what they have computed."""
+        return EvidenceSpaces([space for space in self._spaces if space.name in names], self._reservoir)
 
     @property
     def is_available(self) -> bool:

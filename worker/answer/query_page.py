@@ -8,12 +8,12 @@ the query.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 
 import numpy as np
 
-from indexer.model.evidence_spaces import PhraseEvidence
+from indexer.model.evidence_spaces import SPACE_NAMES, PhraseEvidence, SpaceName
 from worker.answer.brief_reasons import HitReasons, Reason
 from worker.answer.near_duplicates import NearDuplicates
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score, round_space_scores
@@ -30,9 +30,15 @@ from worker.phrasing.proper_names import ProperNames
 
 
 def explain_query_page(
-    specs: Sequence[ComparisonSpec], pairs: Sequence[SidePair], matches: Sequence[QueryMatch | None]
+    specs: Sequence[ComparisonSpec],
+    pairs: Sequence[SidePair],
+    matches: Sequence[QueryMatch | None],
+    space_names: Collection[SpaceName] = SPACE_NAMES,
 ) -> list[HitReasons]:
-    """Return the reasons of each hit; side a of each pair is a hit, side b the query of the page."""
+    """Return the reasons of each hit, by evidence from the named spaces.
+
+    Side a of each pair is a hit, side b the query of the page.
+    """
     near_duplicates = NearDuplicates(pairs[0].a.reader.model)
     names: dict[ResolvedSide, ProperNames] = {}
     phrases_by_hit = [
@@ -42,7 +48,7 @@ def explain_query_page(
     hit_counts = Counter(chain.from_iterable(phrases_by_hit))
     rows_by_hit = split_rows(pairs)
     problem = build_problem(pairs, None, specs[0].parameters)
-    evidence = measure_query_evidence(pairs[0].b, pairs)
+    evidence = measure_query_evidence(pairs[0].b, pairs, space_names)
     ranker = QueryRanker(problem, "b", evidence)
     query_words = pairs[0].b.encoded_text.words
     passages = find_passages(pairs[0].b, [pair.a for pair in pairs], matches)

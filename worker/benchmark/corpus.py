@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ SMALL_DOCUMENTS = 10_000
 """Size of the small corpus that growth is measured from; a corpus that is not larger has a quarter of its own."""
 
 MIN_DOCUMENTS = 8
+AddVectors = Callable[[Iterable[Document]], Iterator[Document]]
 
 
 @dataclass
@@ -73,15 +74,19 @@ class BenchCorpus:
         middle = round((self.small_count * self.document_count) ** 0.5)
         return [self.small_count, middle, self.document_count]
 
-    def ensure_index(self, engine: Engine, size: int) -> str:
-        """Return the name of the index of the first ``size`` documents in an engine; build it if it is missing."""
-        name = f"{self.name}-{size}"
+    def ensure_index(self, engine: Engine, size: int, add_vectors: AddVectors | None = None) -> str:
+        """Return the name of the index of the first ``size`` documents in an engine; build it if it is missing.
+
+        ``add_vectors``: gives the documents vectors; the index with them has a name of its own.
+        """
+        name = f"{self.name}-{size}{'-vectors' * (add_vectors is not None)}"
         if (engine.address, name) in self._built:
             return name
         try:
             engine.open_reader(name)
         except UnknownIndex:
-            build_index(self.read(size), engine, name, progress=self.progress)
+            documents = self.read(size) if add_vectors is None else add_vectors(self.read(size))
+            build_index(documents, engine, name, progress=self.progress)
         self._built.add((engine.address, name))
         return name
 

@@ -29,9 +29,9 @@ class SearchClient:
     def close(self) -> None:
         self._connection.close()
 
-    def search(self, query: str, *, with_why: bool) -> bytes:
-        """Return the response to a search for ten hits."""
-        body = {"query": {"match": {"text": query}}, "size": PAGE_HITS, "why": with_why}
+    def search(self, query: str, why: object) -> bytes:
+        """Return the response to a search for ten hits; ``why``: whether, or by what, they are explained."""
+        body = {"query": {"match": {"text": query}}, "size": PAGE_HITS, "why": why}
         return self._post(f"/v1/{self._index}/_search", body)
 
     def explain(self, query: str, hits: Sequence[str]) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def measure_search_pages(environment: BenchEnvironment, engine_kind: str) -> lis
         closing(SearchClient(port, index)) as client,
     ):
         for with_why in (False, True):
-            client.search(warmup, with_why=with_why)
+            client.search(warmup, with_why)
         cold = time_pages(client, queries, environment.budget_seconds)
         asked = queries[: len(cold.with_why)]
         cached = time_pages(client, asked, environment.budget_seconds)
@@ -94,9 +94,9 @@ def time_pages(client: SearchClient, queries: Sequence[str], budget_seconds: flo
     responses: dict[int, bytes] = {}
 
     def search_with_why(case: int) -> None:
-        responses[case] = client.search(queries[case], with_why=True)
+        responses[case] = client.search(queries[case], True)
 
-    steps = {"with": search_with_why, "without": lambda case: client.search(queries[case], with_why=False)}
+    steps = {"with": search_with_why, "without": lambda case: client.search(queries[case], False)}
     # nothing is warmed up: the first request for reasons is the one that computes them
     times = time_interleaved(steps, len(queries), budget_seconds, warmup_cases=0)
     return TimedPages(times["with"], times["without"], responses)

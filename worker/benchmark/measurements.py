@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.errors import BadParameter
-from worker.benchmark import measure_compare, measure_http, measure_index, measure_search, measure_solve, measure_worker
+from worker.benchmark import (
+    measure_compare,
+    measure_http,
+    measure_index,
+    measure_search,
+    measure_solve,
+    measure_vectors,
+    measure_worker,
+)
 from worker.benchmark.environment import ELASTICSEARCH, EMBEDDED, BenchEnvironment, Unmeasured
 from worker.benchmark.rows import BenchRow, MeasuredFigures, RatioForm, RowSpec, SpeedGoal
 
@@ -119,6 +127,31 @@ MEASUREMENTS = (
         (RowSpec("indexing", "indexing, the whole pipeline", "parallel_bulk of the raw text", at_most(4), "s"),),
         (ELASTICSEARCH,),
         measure_index.measure_indexing,
+    ),
+    Measurement(
+        (
+            RowSpec("vectors-size", "a document of an index with vectors", "without vectors", None, "bytes"),
+            RowSpec("vectors-build", "a build with vectors", "without vectors", None, "s"),
+        ),
+        (EMBEDDED,),
+        measure_vectors.measure_index_growth,
+    ),
+    Measurement(
+        (
+            RowSpec("vectors-page", "10 hits with reasons by words and a vector", "by words alone", None),
+            RowSpec("vectors-page-cached", "the same query again", "by words alone", None),
+        ),
+        (EMBEDDED,),
+        measure_vectors.measure_vector_pages,
+    ),
+    Measurement(
+        (
+            RowSpec("million-memory", "memory of a million phrases in vector space", "", None, "MB"),
+            RowSpec("million-page", "10 hits of 30 phrases in that space", "", None),
+            RowSpec("million-random", "the random documents in that space", "", None),
+        ),
+        (None,),
+        measure_vectors.measure_large_model,
     ),
 )
 ROW_NAMES = tuple(dict.fromkeys(spec.name for measurement in MEASUREMENTS for spec in measurement.row_specs))

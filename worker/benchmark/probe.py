@@ -119,6 +119,57 @@ def probe_comparing(arguments: ProbeArguments) -> ProbeResult:
         }
 
 
+def probe_vector_space(arguments: ProbeArguments) -> ProbeResult:
+    """Measure memory, and seconds of a page of hits, in the vector space of some ``phrases`` that are made up."""
+    import numpy as np
+
+    from indexer.model.evidence_spaces import EvidenceSpaces, Reservoir, SpaceHit, SpaceQuery, normalise_rows
+    from indexer.model.vector_space import PhraseCentroids, VectorProjection, VectorSpace
+
+    count, input_dimensions, dimensions, documents, salient, hits = arguments["phrases"], 384, 128, 1000, 30, 10
+    rng = np.random.default_rng(1)
+    axes = np.linalg.qr(rng.standard_normal((input_dimensions, dimensions)))[0].astype(np.float32)
+    before = get_resident_bytes()
+    centroids = PhraseCentroids(
+        rng.integers(-127, 128, (count, dimensions), dtype=np.int8),
+        np.full(count, 1e-3, dtype=np.float32),
+        np.asarray(rng.integers(2, 50, count), dtype=np.int32),
+    )
+    reservoir = Reservoir(np.arange(documents + 1) * salient, rng.integers(0, count, documents * salient))
+    places = normalise_rows(rng.standard_normal((documents, dimensions), dtype=np.float32))
+    projection = VectorProjection(np.zeros(input_dimensions, dtype=np.float32), axes)
+    space = VectorSpace(projection, centroids, reservoir, places)
+    spaces = EvidenceSpaces([space], reservoir)
+
+    def make_page() -> tuple[SpaceQuery, list[SpaceHit]]:
+        vectors = rng.standard_normal((hits + 1, input_dimensions), dtype=np.float32)
+        holds = np.ones((salient, 1), dtype=np.bool_)
+        page = [
+            SpaceHit(rng.integers(0, count, salient), {}, None, vector[np.newaxis], holds) for vector in vectors[1:]
+        ]
+        return SpaceQuery(np.zeros(0, dtype=np.int64), vectors[0]), page
+
+    spaces.measure(*make_page())  # measures the random documents along their own phrases, once
+    memory = get_resident_bytes() - before
+    page_seconds, random_seconds = [], []
+    for query, page in [make_page() for _ in range(100)]:
+        start = time.perf_counter()
+        spaces.measure(query, page)
+        page_seconds.append(time.perf_counter() - start)
+        located = space.locate_query(query)
+        assert located is not None  # every vector has a direction
+        start = time.perf_counter()
+        space.measure_reservoir(located)
+        random_seconds.append(time.perf_counter() - start)
+    return {
+        "memory": memory,
+        "page": page_seconds,
+        "random": random_seconds,
+        "dimensions": dimensions,
+        "documents": documents,
+    }
+
+
 def probe_load(arguments: ProbeArguments) -> ProbeResult:
     """Send HTTP requests for some ``seconds``."""
     from worker.benchmark.http_load import generate_load
@@ -154,6 +205,7 @@ PROBES: dict[str, Callable[[ProbeArguments], ProbeResult]] = {
     "mining": probe_mining,
     "comparing": probe_comparing,
     "loading": probe_load,
+    "vector-space": probe_vector_space,
 }
 
 

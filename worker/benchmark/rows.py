@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 MB = 1e6
 """Bytes of a megabyte, the unit of memory figures."""
-Unit = Literal["ms", "s", "MB", "1/s", "tokens/s"]
+Unit = Literal["ms", "s", "bytes", "MB", "1/s", "tokens/s"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from indexer.progress import Progress, no_progress
 from indexer.readers.docstrings import read_docstrings
 from indexer.text.lemmatizer import Lemmatizer
 from worker.evaluation.gold import GoldDocument, read_background_documents, read_gold_documents
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder, VectorFile, add_vectors, get_vector_folder
 
 PARTS = ("tune", "choose", "report")
 ALL_PARTS = "all"
@@ -97,11 +98,13 @@ def ensure_index(
     limit: int = 0,
     one_in: int = 1,
     language: str = "en",
+    encoder: TextEncoder | None = None,
     progress: Progress = no_progress,
 ) -> str:
     """Return the name, derived from the files, of their index in this engine; build the index if it is missing.
 
-    ``limit``: the most background documents, 0 for all; ``one_in``: index one in so many of them, by a hash of the id.
+    ``limit``: the most background documents, 0 for all; ``one_in``: index one in so many of them, by a hash of the id;
+    ``encoder``: makes the vectors of the documents, which have none without it.
     """
     digest = hashlib.sha256()
     for path in (*keyphrases, *background):
@@ -109,28 +112,33 @@ def ensure_index(
     digest.update(f"{limit}:{language}{f':{one_in}' * (one_in > 1)}".encode())
     name = f"evaluate-{digest.hexdigest()[:10]}"
     documents = _read_documents(keyphrases, background, limit, one_in, language)
-    return _build_if_missing(engine, name, documents, progress)
+    return _build_if_missing(engine, name, documents, encoder, progress)
 
 
-def ensure_docstring_index(engine: Engine, progress: Progress = no_progress) -> str:
+def ensure_docstring_index(engine: Engine, progress: Progress = no_progress, encoder: TextEncoder | None = None) -> str:
     """Return the name of the index of the demo's docstrings; build the index if it is missing."""
-    return _build_if_missing(engine, "evaluate-docstrings", read_docstrings(), progress)
+    return _build_if_missing(engine, "evaluate-docstrings", read_docstrings(), encoder, progress)
 
 
 def ensure_query_index(
-    engine: Engine, dataset: QueryDataset, data: Path | None, progress: Progress = no_progress
+    engine: Engine,
+    dataset: QueryDataset,
+    data: Path | None,
+    progress: Progress = no_progress,
+    encoder: TextEncoder | None = None,
 ) -> str:
-    """Return the name of the index of a corpus to query; build the index if it is missing.
+    """Return the name of the index of a corpus to query, with vectors if there is an encoder; build it if it is
+    missing.
 
     Raises BadInput if the data folder lacks the file.
     """
     if dataset.file is None:
-        return ensure_docstring_index(engine, progress)
+        return ensure_docstring_index(engine, progress, encoder)
     if data is None or not (data / dataset.file).exists():
         raise BadInput(
             f"no {dataset.file} in {data or 'any folder'}", fix="set --data to the folder with the data sets"
         )
-    return ensure_index(engine, [], [data / dataset.file], one_in=dataset.one_in, progress=progress)
+    return ensure_index(engine, [], [data / dataset.file], one_in=dataset.one_in, encoder=encoder, progress=progress)
 
 
 def is_in_sample(document_id: str, one_in: int) -> bool:
@@ -139,10 +147,17 @@ def is_in_sample(document_id: str, one_in: int) -> bool:
     return int.from_bytes(digest[:4], "big") % one_in == 0
 
 
-def _build_if_missing(engine: Engine, name: str, documents: Iterable[Document], progress: Progress) -> str:
+def _build_if_missing(
+    engine: Engine, name: str, documents: Iterable[Document], encoder: TextEncoder | None, progress: Progress
+) -> str:
+    if encoder is not None:
+        name = f"{name}-{encoder.name}"
     try:
         engine.open_reader(name)
     except UnknownIndex:
+        if encoder is not None:
+            file = VectorFile(get_vector_folder() / f"{name}.npz", encoder)
+            documents = add_vectors(list(documents), file, progress)
         build_index(documents, engine, name, progress=progress)
     return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 DEFAULT_RUN = "cda/default"
@@ -47,6 +48,17 @@ QUERY_GOALS = (
     QualityGoal("irrelevant hits with a score of 0.5 or more", "irrelevant_confident", 0.25, is_maximum=True),
     QualityGoal("AUC of relevant against irrelevant hits", "auc", 0.88),
 )
+VECTOR_QUERY_GOALS = (
+    *QUERY_GOALS[:3],
+    QualityGoal("relevant hits told something", "relevant_told", 0.98),
+    QualityGoal("an editor's reason in the first 3", "reason_at3", 0.90),
+    QualityGoal("irrelevant hits with a score of 0.5 or more", "irrelevant_confident", 0.15, is_maximum=True),
+    QualityGoal("AUC of relevant against irrelevant hits", "auc", 0.95),
+    QualityGoal("hits without a word of the query told something", "meaning_told", 0.90),
+    QualityGoal("AUC of such hits against random documents", "meaning_auc", 0.98),
+    QualityGoal("hits that reasons are faithful for", "faithful", 0.85),
+)
+"""Goals of an index with vectors."""
 
 
 def check_goals(
@@ -67,9 +79,11 @@ def check_goals(
     ]
 
 
-def check_query_goals(name: str, evaluation: dict[str, Any]) -> list[dict[str, Any]]:
+def check_query_goals(
+    name: str, evaluation: dict[str, Any], goals: Sequence[QualityGoal] = QUERY_GOALS
+) -> list[dict[str, Any]]:
     """Return a row per goal of the reasons for queries on one corpus, of those figures that were measured."""
-    figures = {key: value for part in evaluation.values() for key, value in part["figures"].items()}
+    figures = collect_figures(evaluation)
     return [
         {
             "measure": f"{name}: {goal.measure}",
@@ -77,9 +91,15 @@ def check_query_goals(name: str, evaluation: dict[str, Any]) -> list[dict[str, A
             "goal": goal.target,
             "met": goal.is_met(figures[goal.figure]),
         }
-        for goal in QUERY_GOALS
+        for goal in goals
         if figures.get(goal.figure) is not None
     ]
+
+
+def collect_figures(evaluation: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of all parts of an evaluation of queries by name."""
+    parts = [part for part in evaluation.values() if isinstance(part, dict)]
+    return {name: value for part in parts for name, value in part.get("figures", {}).items()}
 
 
 def compare_with_baselines(evaluation: dict[str, Any]) -> dict[str, bool]:

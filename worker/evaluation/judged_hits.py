@@ -20,17 +20,14 @@ from indexer.errors import BadInput
 from indexer.progress import Progress
 from worker.evaluation.gold import read_json_lines
 from worker.evaluation.quality_metrics import compute_auc, compute_interval
-from worker.evaluation.query_answers import HitAnswer, QueryRunner, ToldEntry, fold_words
+from worker.evaluation.query_answers import SHOWN_REASONS, HitAnswer, QueryRunner, ToldEntry, fold_words
+from worker.evaluation.query_parts.query_shares import draw_queries
 
 HALVES = ("choose", "report")
 ALL_HALVES = "all"
 JUDGED_FIGURES = ("relevant_told", "reason_at3", "irrelevant_confident", "irrelevant_told", "auc")
-SHOWN_REASONS = 3
-"""Reasons that a results page shows."""
 CONFIDENT_SCORE = 0.5
 """Score from which an entry is more likely kept than deleted by a reader."""
-RESAMPLES = 200
-"""Bootstrap samples of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +132,7 @@ def _build_row(outcomes: Sequence[JudgedOutcome], seed: int) -> dict[str, Any]:
     """Return the figures of some outcomes, their intervals and the number of hits by relevance."""
     queries = {query: row for row, query in enumerate(dict.fromkeys(o.judged.query for o in outcomes))}
     rows = np.array([queries[o.judged.query] for o in outcomes])
-    rng = np.random.default_rng(seed)
-    samples = []
-    for _ in range(RESAMPLES):
-        draws = np.bincount(rng.integers(0, len(queries), len(queries)), minlength=len(queries))
-        samples.append(compute_judged_figures(outcomes, draws[rows].astype(np.float64)))
+    samples = [compute_judged_figures(outcomes, draws[rows]) for draws in draw_queries(len(queries), seed)]
     relevant = sum(o.judged.relevance > 0 for o in outcomes)
     irrelevant = len(outcomes) - relevant
     of = (relevant, relevant, irrelevant, irrelevant, len(outcomes))

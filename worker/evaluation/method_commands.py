@@ -11,13 +11,14 @@ import click
 from indexer.cli.engine_hints import open_engine_with_hints
 from indexer.cli.options import debug_option, engine_option, json_option
 from indexer.cli.output import print_json, print_table
-from indexer.errors import BadParameter
+from indexer.errors import BadParameter, PhraseComError
 from worker.evaluation.cli_options import NO_PAIR, PRESET, background_option, keyphrases_option, require_any
-from worker.evaluation.query_commands import print_query_figures
+from worker.evaluation.query_commands import load_sentence_encoder, print_query_figures
 from worker.parameter_options import vary_option
 
 if TYPE_CHECKING:
     from worker.evaluation.author_keywords import MethodRun
+    from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 _COLUMNS_PER_TABLE = 5
 part_option = click.option(
@@ -175,7 +176,7 @@ def all_command(
     with open_engine_with_hints(load_settings(**settings)) as engine, progress_bar() as progress:
         results = evaluate_all(
             engine, data, plan_runs(methods, presets),
-            pairs=pairs, cases=cases, seed=seed, part=part, progress=progress,
+            pairs=pairs, cases=cases, seed=seed, part=part, encoder=load_encoder_if_installed(), progress=progress,
         )  # fmt: skip
     if report:
         report.write(render_report(results))
@@ -195,6 +196,15 @@ def all_command(
     columns = list(results["goals"][0])
     print_table(columns, [[row.get(c, "") for c in columns] for row in results["goals"]])
     return 0
+
+
+def load_encoder_if_installed() -> TextEncoder | None:
+    """Return the encoder of development, or None, and say so, where it cannot be had."""
+    try:
+        return load_sentence_encoder()
+    except PhraseComError as error:
+        click.echo(f"queries are not measured with vectors: {error}", err=True)
+        return None
 
 
 def _print_keywords(evaluation: dict[str, Any]) -> None:

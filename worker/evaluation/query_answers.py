@@ -9,12 +9,17 @@ from typing import Any
 
 from indexer.documents import PAIR_SEPARATOR, Document
 from indexer.engines.search_types import Hit, Selection
+from indexer.errors import BadInput
+from indexer.model.evidence_spaces import SpaceName
 from indexer.text.stopwords import ENGLISH_STOPWORDS, mark_stopwords
 from indexer.text.tokenizer import split_words_and_separators
 from worker.comparer import Comparer
 from worker.explain.side import Side
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.query_ranking import EVEN_CHANCE
+
+SHOWN_REASONS = 3
+"""Reasons that a results page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,17 @@ class QueryRunner:
         self.reader = comparer.engine.open_reader(index)
         self._comparer = comparer
         self._analyzer = get_analyzer_cache(comparer.engine).get(self.reader)
+
+    @property
+    def space_names(self) -> list[SpaceName]:
+        """Spaces that the evidence comes from: of those of the index, the ones that the comparer uses."""
+        return [name for name in self.reader.model.evidence_spaces.names if name in self._comparer.space_names]
+
+    def encode_query(self, query: str) -> Sequence[float]:
+        """Return the vector that a query is sent with; raise BadInput if there is no encoder."""
+        if self._encode_query is None:
+            raise BadInput("queries have no vectors", fix="give an encoder")
+        return self._encode_query(query)
 
     def lemmatize_all(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the lemmas of each text, by the analysis that documents and queries go through."""

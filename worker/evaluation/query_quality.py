@@ -2,31 +2,32 @@
 
 *Complete*: queries are words of titles. A hit that holds a word of the query should be explained by that word, in
 ``matched`` or in ``common``. *Word forms*: a word in lower, upper and title case should have the lemma that it has in
-the documents. *Unrelated documents*: random documents that have no word of the query, nor one of the same family,
-should get no entry in ``common``. Judgements of an editor are measured by ``judged_hits``.
+the documents. The other parts stand in ``query_parts``, and the judgements of an editor in ``judged_hits``.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from indexer.documents import AnalysedDocument
 from indexer.progress import Progress, no_progress
 from indexer.text.lemmatizer import Lemmatizer
 from indexer.text.tokenizer import locate_tokens
 from worker.comparer import Comparer
-from worker.evaluation.judged_hits import RESAMPLES, JudgedHit, evaluate_judged_hits
+from worker.evaluation.judged_hits import JudgedHit, evaluate_judged_hits
 from worker.evaluation.masked_phrases import sample_documents
-from worker.evaluation.quality_metrics import compute_interval
 from worker.evaluation.query_answers import HitAnswer, QueryRunner, fold_words
-from worker.explain.text.partial_match import MIN_STEM_LENGTH, is_same_word_family
+from worker.evaluation.query_parts.faithfulness import measure_faithfulness
+from worker.evaluation.query_parts.meaning_hits import VectorHits, measure_meaning_hits
+from worker.evaluation.query_parts.query_shares import pool_shares
+from worker.evaluation.query_parts.unrelated_documents import list_folded_words, measure_unrelated
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 MAX_QUERY_WORDS = 3
 """Title words of the longest query."""
@@ -57,6 +58,8 @@ def evaluate_queries(
     *,
     queries: Sequence[str] = (),
     judged: Sequence[JudgedHit] = (),
+    encoder: TextEncoder | None = None,
+    only_by_space: bool = False,
     with_answers: bool = False,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
@@ -65,29 +68,54 @@ def evaluate_queries(
     Parameters
     ----------
     queries
-        Queries that unrelated documents are explained against; by default words of titles.
+        Queries that unrelated documents, and documents near by their vector, are explained against; by default words
+        of titles.
     judged
         Hits with an editor's judgements; without them this part is left out.
+    encoder
+        Makes the vectors of queries, as it has made those of the documents; without it the parts ``meaning`` and
+        ``faithful`` are left out.
+    only_by_space
+        Whether to leave out the parts ``complete`` and ``words``, which hardly depend on the spaces of evidence.
     with_answers
         Whether to list what was told for each hit.
     """
-    runner = QueryRunner(comparer, index)
+    runner = QueryRunner(comparer, index, None if encoder is None else make_query_encoder(encoder))
     pool = sample_documents(runner.reader, _POOL_SIZE, random.Random(sample.seed))
-    step = max(1, -(-runner.reader.info.documents // sample.documents))
     title_queries = draw_title_queries(runner, pool, sample.title_queries, sample.seed)
-    answers: dict[str, list[HitAnswer]] = {"complete": [], "unrelated": [], "judged": []}
-    evaluation: dict[str, Any] = {
-        "complete": measure_completeness(runner, title_queries, sample, answers["complete"], progress),
-        "words": measure_word_forms(runner, islice(runner.reader.scan(), 0, None, step), sample),
-        "unrelated": measure_unrelated(
-            runner, list(queries) or title_queries, pool, sample, answers["unrelated"], progress
-        ),
-    }
+    asked = list(queries) or title_queries
+    answers: dict[str, list[HitAnswer]] = {"complete": [], "unrelated": [], "judged": [], "meaning": []}
+    evaluation: dict[str, Any] = {"spaces": list(runner.space_names)}
+    if not only_by_space:
+        evaluation["complete"] = measure_completeness(runner, title_queries, sample, answers["complete"], progress)
+        step = max(1, -(-runner.reader.info.documents // sample.documents))
+        evaluation["words"] = measure_word_forms(runner, islice(runner.reader.scan(), 0, None, step), sample)
+    evaluation["unrelated"] = measure_unrelated(
+        runner, asked, pool, sample.unrelated, sample.seed, answers["unrelated"], progress
+    )
     if judged:
         evaluation["judged"] = evaluate_judged_hits(runner, judged, sample.seed, answers["judged"], progress)
+    if encoder is not None:
+        nearest = VectorHits(runner)
+        hits_by_query = {query: nearest.find(query, sample.hits) for query in asked}
+        evaluation["meaning"] = measure_meaning_hits(
+            runner, hits_by_query, answers["unrelated"], sample.seed, answers["meaning"], progress
+        )
+        evaluation["faithful"] = measure_faithfulness(runner, encoder, answers["meaning"], sample.seed, progress)
     if with_answers:
         evaluation["answers"] = {part: [answer.to_dict() for answer in told] for part, told in answers.items()}
     return evaluation
+
+
+def make_query_encoder(encoder: TextEncoder) -> Callable[[str], Sequence[float]]:
+    """Return a function that encodes each query once."""
+
+    @cache
+    def encode_query(query: str) -> list[float]:
+        vector: list[float] = encoder.encode([query])[0].tolist()
+        return vector
+
+    return encode_query
 
 
 def draw_title_queries(runner: QueryRunner, documents: Iterable[AnalysedDocument], count: int, seed: int) -> list[str]:
@@ -118,7 +146,7 @@ def measure_completeness(
     for done, query in enumerate(queries):
         asked = set(runner.select_content_words(fold_words(query)))
         held_by_id = {
-            hit.id: asked.intersection(_list_folded_words(hit.document)) for hit in runner.search(query, sample.hits)
+            hit.id: asked.intersection(list_folded_words(hit.document)) for hit in runner.search(query, sample.hits)
         }
         held_by_id = {id: held for id, held in held_by_id.items() if held}
         told_hits = told_words = 0
@@ -134,7 +162,7 @@ def measure_completeness(
         words.append((told_words, sum(map(len, held_by_id.values()))))
         progress("complete", done + 1, len(queries))
     shares = {"hits_told": hits, "words_told": words}
-    return {"queries": len(queries), **_pool_shares(shares, sample.seed), "misses": misses}
+    return {"queries": len(queries), **pool_shares(shares, sample.seed), "misses": misses}
 
 
 def find_untold_words(runner: QueryRunner, answer: HitAnswer, held: Iterable[str]) -> set[str]:
@@ -205,78 +233,3 @@ def _list_case_variants(word: str) -> list[str]:
     """Return a word in lower, upper and title case; a number has one form."""
     lower = word.lower()
     return list(dict.fromkeys((lower, word.upper(), lower[:1].upper() + lower[1:])))
-
-
-def measure_unrelated(
-    runner: QueryRunner,
-    queries: Sequence[str],
-    pool: Sequence[AnalysedDocument],
-    sample: QuerySample,
-    answers: list[HitAnswer],
-    progress: Progress,
-) -> dict[str, Any]:
-    """Return the share of unrelated documents that get an entry in ``common``; the answers are added to ``answers``."""
-    drawer = UnrelatedDrawer(runner, pool)
-    told: list[tuple[int, int]] = []
-    for done, query in enumerate(queries):
-        page = runner.explain(query, drawer.draw(query, sample.unrelated, sample.seed))
-        answers += page
-        told.append((sum(bool(answer.common) for answer in page), len(page)))
-        progress("unrelated", done + 1, len(queries))
-    return {"queries": len(queries), **_pool_shares({"unrelated_told": told}, sample.seed)}
-
-
-class UnrelatedDrawer:
-    """Draws documents that have no word of a query, by lemma or by spelling, and none of the same word family."""
-
-    def __init__(self, runner: QueryRunner, pool: Sequence[AnalysedDocument]) -> None:
-        self._runner = runner
-        self._words_by_id = {
-            document.document.id: frozenset([*_list_folded_words(document), *document.tokens.split()])
-            for document in pool
-        }
-        self._words_by_stem: defaultdict[str, list[str]] = defaultdict(list)
-        for word in frozenset[str]().union(*self._words_by_id.values()):
-            self._words_by_stem[word[:MIN_STEM_LENGTH]].append(word)
-
-    def draw(self, query: str, count: int, seed: int) -> list[str]:
-        """Return the ids of up to ``count`` documents; other queries do not change them."""
-        related = self._find_related_words(query)
-        ids = list(self._words_by_id)
-        random.Random(f"{seed}:{query}").shuffle(ids)
-        return list(islice((id for id in ids if related.isdisjoint(self._words_by_id[id])), count))
-
-    def _find_related_words(self, query: str) -> set[str]:
-        words = self._runner.select_content_words(fold_words(query))
-        asked = set(words).union(*self._runner.lemmatize_all(words))
-        families = (
-            other
-            for word in asked
-            for other in self._words_by_stem.get(word[:MIN_STEM_LENGTH], ())
-            if is_same_word_family(word, other)
-        )
-        return asked.union(families)
-
-
-def _list_folded_words(document: AnalysedDocument) -> list[str]:
-    return [*fold_words(document.document.title), *fold_words(document.document.text)]
-
-
-def _pool_shares(counts_by_figure: Mapping[str, Sequence[tuple[int, int]]], seed: int) -> dict[str, Any]:
-    """Return shares pooled over queries, their 95 % intervals resampled by query, and what each is a share of.
-
-    ``counts_by_figure``: for each figure the part and the total of every query.
-    """
-    row: dict[str, dict[str, Any]] = {"figures": {}, "of": {}, "intervals": {}}
-    for name, pairs in counts_by_figure.items():
-        counts = np.array(pairs, dtype=np.float64).reshape(-1, 2)
-        part, total = counts.sum(axis=0).tolist()
-        row["figures"][name], row["of"][name] = part / total if total else None, int(total)
-        rng = np.random.default_rng(seed)
-        draws = (
-            counts[rng.integers(0, len(counts), len(counts))].sum(axis=0) for _ in range(RESAMPLES if total else 0)
-        )
-        samples = [float(part / total) for part, total in draws if total]
-        if samples:
-            row["intervals"][name] = compute_interval(samples)
-    return row

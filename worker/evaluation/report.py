@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from worker.evaluation.goals import DEFAULT_RUN
+from worker.evaluation.goals import DEFAULT_RUN, collect_figures
 from worker.evaluation.masked_phrases import MASKED_FIGURES
 from worker.evaluation.quality_metrics import SHOWING_FIGURES, SORTING_FIGURES
 
@@ -26,7 +26,8 @@ def _render_lines(results: dict[str, Any]) -> Iterator[str]:
         yield from ("", f"## Masked phrases: {name}", "", counts, "")
         yield from _render_figures(evaluation["rows"], MASKED_FIGURES)
     for name, evaluation in results["queries"].items():
-        yield from ("", f"## Reasons for queries: {name}", "")
+        spaces = ", ".join(evaluation["spaces"]) or "none"
+        yield from ("", f"## Reasons for queries: {name}", "", f"Spaces of evidence: {spaces}.", "")
         yield from render_table(QUERY_COLUMNS, list_query_rows(evaluation))
 
 
@@ -42,6 +43,21 @@ def list_query_rows(evaluation: dict[str, Any]) -> Iterator[list[object]]:
             low, high = part["intervals"].get(figure, (None, None))
             interval = "" if low is None else f"{low:.3f} to {high:.3f}"
             yield [name, figure.replace("_", " "), value, interval, part["of"][figure]]
+
+
+SPACE_FIGURES = (
+    *("relevant_told", "reason_at3", "irrelevant_confident", "irrelevant_told", "auc"),
+    *("unrelated_told", "meaning_told", "meaning_auc", "faithful", "reason_loss", "other_loss"),
+)
+"""Figures that are compared between selections of spaces."""
+SPACE_COLUMNS = ("spaces", *(figure.replace("_", " ") for figure in SPACE_FIGURES))
+
+
+def list_space_rows(evaluations: Iterable[dict[str, Any]]) -> Iterator[list[object]]:
+    """Yield the rows of ``SPACE_COLUMNS``: the figures of each selection of spaces."""
+    for evaluation in evaluations:
+        figures = collect_figures(evaluation)
+        yield [" + ".join(evaluation["spaces"]) or "none", *(figures.get(figure) for figure in SPACE_FIGURES)]
 
 
 def _render_keywords(

@@ -23,6 +23,8 @@ from worker.evaluation.datasets import (
 from worker.evaluation.goals import (
     KEYWORD_GOALS,
     MASKED_GOALS,
+    QUERY_GOALS,
+    VECTOR_QUERY_GOALS,
     check_goals,
     check_query_goals,
     compare_with_baselines,
@@ -32,6 +34,7 @@ from worker.evaluation.judged_hits import read_judged_hits
 from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
 from worker.evaluation.quality_metrics import CaseProgress
 from worker.evaluation.query_quality import QuerySample, evaluate_queries
+from worker.evaluation.sentence_encoder.text_vectors import TextEncoder
 
 BASELINES = (BASELINE, "cda/paper")
 """Rows that the table of goals shows next to the default."""
@@ -46,11 +49,13 @@ def evaluate_all(
     cases: int,
     seed: int,
     part: str,
+    encoder: TextEncoder | None = None,
     progress: Progress,
 ) -> dict[str, Any]:
     """Evaluate keywords on every dataset, masked phrases and queries on papers, news and docstrings; check the goals.
 
-    Raises BadInput if the data folder lacks a file of a dataset.
+    ``encoder``: makes vectors, with which queries are evaluated once more; without it they are not. Raises BadInput if
+    the data folder lacks a file of a dataset.
     """
     comparer = Comparer(engine)
     missing = [
@@ -78,11 +83,12 @@ def evaluate_all(
         masked_cases = draw_masked_cases(engine.open_reader(index), cases, seed)
         step = _label_progress(progress, f"masked {name}")
         results["masked"][name] = evaluate_masked(comparer, index, masked_cases, runs, seed=seed, progress=step)
-    results["queries"] = dict(evaluate_query_datasets(comparer, data, part, seed, progress))
+    results["queries"] = dict(evaluate_query_datasets(comparer, data, part, seed, progress, encoder))
     results["goals"] = check_goals(KEYWORD_GOALS, results["keywords"]["openreview"], BASELINES)
     results["goals"] += check_goals(MASKED_GOALS, results["masked"]["openreview"], BASELINES)
     for name, evaluation in results["queries"].items():
-        results["goals"] += check_query_goals(name, evaluation)
+        goals = VECTOR_QUERY_GOALS if "meaning" in evaluation else QUERY_GOALS
+        results["goals"] += check_query_goals(name, evaluation, goals)
     return results
 
 
@@ -101,17 +107,25 @@ def _ensure_masked_indexes(engine: Engine, data: Path, progress: Progress) -> It
 
 
 def evaluate_query_datasets(
-    comparer: Comparer, data: Path, part: str, seed: int, progress: Progress
+    comparer: Comparer, data: Path, part: str, seed: int, progress: Progress, encoder: TextEncoder | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and figures of every corpus to query whose file is there."""
+    """Yield name and figures of every corpus to query whose file is there: without vectors and, if there is an encoder,
+    with them."""
     half = "choose" if part == "tune" else part  # judged queries have two halves: none is there to fit weights on
     for dataset in QUERY_DATASETS.values():
-        if dataset.file is None or (data / dataset.file).exists():
-            index = ensure_query_index(comparer.engine, dataset, data, progress)
-            path = dataset.find_judged_file()
-            judged = read_judged_hits(path, half) if path else []
-            step = _prefix_progress(progress, dataset.name)
-            yield dataset.name, evaluate_queries(comparer, index, QuerySample(seed=seed), judged=judged, progress=step)
+        if dataset.file is not None and not (data / dataset.file).exists():
+            continue
+        path = dataset.find_judged_file()
+        judged = read_judged_hits(path, half) if path else []
+        queries = list(dict.fromkeys(hit.query for hit in judged))
+        for own in (None,) if encoder is None else (None, encoder):
+            index = ensure_query_index(comparer.engine, dataset, data, progress, own)
+            name = dataset.name if own is None else f"{dataset.name} with vectors"
+            yield name, evaluate_queries(
+                comparer, index, QuerySample(seed=seed),
+                queries=() if own is None else queries, judged=judged, encoder=own,
+                progress=_prefix_progress(progress, name),
+            )  # fmt: skip
 
 
 def _prefix_progress(progress: Progress, name: str) -> Progress:

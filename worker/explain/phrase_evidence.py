@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.model.evidence_spaces import MIN_RESERVOIR, PhraseEvidence, SpaceHit, SpaceQuery, Vectors
+from indexer.model.evidence_spaces import (
+    MIN_RESERVOIR,
+    SPACE_NAMES,
+    PhraseEvidence,
+    SpaceHit,
+    SpaceName,
+    SpaceQuery,
+    Vectors,
+)
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from indexer.vectors import decode_vector
 from worker.explain.neighbourhood import SidePair
 from worker.explain.resolved_side import ResolvedSide
 
 
-def measure_query_evidence(query: ResolvedSide, pairs: Sequence[SidePair]) -> PhraseEvidence | None:
+def measure_query_evidence(
+    query: ResolvedSide, pairs: Sequence[SidePair], space_names: Collection[SpaceName] = SPACE_NAMES
+) -> PhraseEvidence | None:
     """Measure the candidates of pairs of the query and a hit; the result has those of one pair after another.
 
-    None if the index is too small or of a former version, or the query has no place in any space.
+    ``space_names``: the spaces to measure in, of those that the index has. None if the index is too small or of a
+    former version, or the query has no place in any space.
     """
-    model = query.reader.model
+    spaces = query.reader.model.evidence_spaces.select(space_names)
     hits = [
         _describe_hit(pair.a, pair.candidates.phrase_ids, pair.candidates.edges_a)
         if pair.b is query
         else _describe_hit(pair.b, pair.candidates.phrase_ids, pair.candidates.edges_b)
         for pair in pairs
     ]
-    return model.evidence_spaces.measure(describe_query(query), hits)
+    return spaces.measure(describe_query(query), hits)
 
 
 def describe_query(query: ResolvedSide) -> SpaceQuery:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from indexer.cli.main import run
+from worker.benchmark.word_projection import DIMENSIONS
 
 ROW_FIELDS = {"name", "engine", "ours", "against", "ratio", "goal", "met", "p95", "repetitions"}
 TINY_BENCH = ("bench", "--quick", "--documents", "60")
@@ -89,3 +90,18 @@ def test_an_unknown_row_is_refused_with_the_known_ones(capsys: pytest.CaptureFix
 def test_the_table_says_why_a_row_was_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*TINY_BENCH, *select_rows("indexing")]) == 0
     assert "no elasticsearch was given" in capsys.readouterr().out
+
+
+def test_an_index_with_vectors_is_measured_against_the_same_without(capsys: pytest.CaptureFixture[str]) -> None:
+    size, build = run_bench(capsys, *select_rows("vectors-size", "vectors-build"))["rows"]
+    assert size["ours"] - size["against"] > 2 * DIMENSIONS  # two bytes a number at least
+    assert build["ours"] > 0 and build["against"] > 0
+
+
+def test_a_page_with_a_query_vector_is_measured_against_the_same_without(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("vectors-page", "vectors-page-cached")
+    rows = run_bench(capsys, "--documents", "1500", *select_rows(*names))["rows"]
+    assert [row["name"] for row in rows] == list(names)
+    for row in rows:
+        assert row["ours"] > 0 and row["against"] > 0
+        assert re.fullmatch(rf"{row['repetitions']} of \d+ pages count", row["note"])

@@ -65,7 +65,7 @@ def reverse_distinct(hits: list[Any]) -> None:
 
 
 def test_a_page_counts_only_with_the_reasons_of_the_explanations(client: SearchClient, queries: list[str]) -> None:
-    response = client.search(queries[0], with_why=True)
+    response = client.search(queries[0], True)
     assert is_fully_explained(client, queries[0], response)
     changes: list[Callable[[list[Any]], None]] = [remove_hit, set_pending, remove_matched, reverse_distinct]
     for change in changes:

@@ -13,15 +13,14 @@ from indexer.progress import no_progress
 from tests.support.comparisons import INDEX
 from worker.comparer import Comparer
 from worker.evaluation.query_answers import HitAnswer, QueryRunner, fold_words
+from worker.evaluation.query_parts.unrelated_documents import UnrelatedDrawer, measure_unrelated
 from worker.evaluation.query_quality import (
     MAX_QUERY_WORDS,
     QuerySample,
-    UnrelatedDrawer,
     draw_title_queries,
     evaluate_queries,
     find_untold_words,
     measure_completeness,
-    measure_unrelated,
     measure_word_forms,
 )
 from worker.explain.text.partial_match import is_same_word_family
@@ -127,7 +126,7 @@ def test_an_unrelated_document_counts_as_told_by_common_alone(
 ) -> None:
     told = [make_answer(common=["hive"]), make_answer(matched=["hive"]), make_answer(), make_answer()]
     monkeypatch.setattr(runner, "explain", lambda query, ids: told)
-    result = measure_unrelated(runner, ["honey", "keel"], pool, SAMPLE, [], no_progress)
+    result = measure_unrelated(runner, ["honey", "keel"], pool, 4, 1, [], no_progress)
     assert (result["figures"], result["of"]) == ({"unrelated_told": 0.25}, {"unrelated_told": 8})
     assert result["intervals"] == {"unrelated_told": (0.25, 0.25)}
 

@@ -19,7 +19,7 @@ from worker.evaluation.gold import GoldPair
 from worker.evaluation.judged_hits import JUDGED_FIGURES, JudgedHit
 from worker.evaluation.masked_phrases import draw_masked_cases, evaluate_masked
 from worker.evaluation.query_quality import QuerySample, evaluate_queries
-from worker.evaluation.report import render_report
+from worker.evaluation.report import SPACE_COLUMNS, list_space_rows, render_report
 
 RUNS = [MethodRun("cda", "default"), MethodRun("cda", "paper"), MethodRun("containment", "default")]
 BASELINES = ("containment", "cda/paper")
@@ -76,3 +76,14 @@ def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: str) -> None:
     for part in page.split("\n\n"):
         rows = [line for line in part.splitlines() if line.startswith("|")]
         assert len({row.count("|") for row in rows}) <= 1
+
+
+def test_each_selection_of_spaces_is_a_row_with_the_figures_that_were_measured() -> None:
+    judged = {"figures": {"auc": 0.9, "relevant_told": 1.0}}
+    rows = list(list_space_rows([{"spaces": ["words", "topics"], "judged": judged}, {"spaces": []}]))
+    assert [row[0] for row in rows] == ["words + topics", "none"]
+    assert dict(zip(SPACE_COLUMNS, rows[0], strict=True)) | {
+        "auc": 0.9,
+        "relevant told": 1.0,
+        "faithful": None,
+    } == dict(zip(SPACE_COLUMNS, rows[0], strict=True))

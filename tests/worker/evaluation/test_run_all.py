@@ -10,12 +10,15 @@ import pytest
 from indexer.cli.main import run
 from indexer.engines import open_engine
 from indexer.errors import BadParameter
+from indexer.model.evidence_spaces import SpaceName
 from indexer.progress import no_progress
 from tests.support.corpora.small_corpus import generate_documents, write_jsonl
+from tests.support.word_encoder import FieldEncoder
 from worker.comparer import Comparer
 from worker.evaluation.datasets import QUERY_DATASETS, QueryDataset, is_in_sample
 from worker.evaluation.judged_hits import choose_half
 from worker.evaluation.method_commands import plan_runs
+from worker.evaluation.query_commands import parse_space_names
 from worker.evaluation.run_all import evaluate_query_datasets
 
 
@@ -63,3 +66,39 @@ def test_queries_are_evaluated_on_the_corpora_whose_files_are_there(
             assert list(evaluations) == ["news"]
             expected = [query for query in queries if choose_half(query) == half]
             assert evaluations["news"]["judged"]["queries"] == len(expected) > 0
+
+
+def test_with_an_encoder_queries_are_evaluated_without_and_with_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHRASECOM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(QUERY_DATASETS, "news", QueryDataset("news", "news.jsonl"))
+    monkeypatch.delitem(QUERY_DATASETS, "python")  # it needs no file
+    monkeypatch.setattr(QueryDataset, "find_judged_file", lambda dataset: None)
+    write_jsonl(tmp_path / "news.jsonl", generate_documents(30))
+    with open_engine(str(tmp_path / "engine")) as engine:
+        evaluations = dict(
+            evaluate_query_datasets(Comparer(engine), tmp_path, "report", 1, no_progress, FieldEncoder(["honey"]))
+        )
+    assert list(evaluations) == ["news", "news with vectors"]
+    assert "meaning" not in evaluations["news"]
+    assert {"meaning", "faithful"} <= evaluations["news with vectors"].keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "selections"),
+    [
+        ("all", [("vectors", "topics")]),
+        ("none", [()]),
+        ("topics, vectors", [("vectors", "topics")]),
+        ("each", [("vectors", "topics"), ("vectors",), ("topics",), ()]),
+    ],
+)
+def test_spaces_are_selected_by_name_or_all_combinations(text: str, selections: list[tuple[SpaceName, ...]]) -> None:
+    assert parse_space_names(text, ("vectors", "topics")) == selections
+
+
+def test_a_space_that_the_index_lacks_is_refused() -> None:
+    with pytest.raises(BadParameter, match="no space named 'words'") as caught:
+        parse_space_names("topics,words", ("vectors", "topics"))
+    assert "vectors, topics" in str(caught.value.fix)

@@ -23,6 +23,8 @@ MAX_TOKENS = 128
 class SentenceEncoder:
     """Turns texts into vectors whose inner product says how close their meanings are."""
 
+    name = "minilm"
+
     def __init__(self, session: InferenceSession, tokenizer: Tokenizer) -> None:
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
@@ -51,6 +53,10 @@ class SentenceEncoder:
     def encode(self, texts: Iterable[str]) -> NDArray[np.float32]:
         """Return the vectors of texts, shape (texts, 384), each of length 1."""
         return self.encode_tokens([encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))])
+
+    def find_read_end(self, text: str) -> int:
+        """Return the number of characters of a text, from its beginning, that its vector depends on."""
+        return max((end for _, end in self.tokenizer.encode(text).offsets), default=0)
 
     def encode_tokens(self, texts: Iterable[Sequence[int]]) -> NDArray[np.float32]:
         """Return the vectors of texts that are split into token ids, with those of their begin and end."""
