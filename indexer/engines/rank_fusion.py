@@ -102,11 +102,17 @@ def is_unlimited(selection: Selection) -> bool:
     return not selection.facets and not is_dated and selection.query is None
 
 
+def choose_words_window(request: SearchRequest) -> int:
+    """Return how many hits of the words are ranked; the same for all pages of a search."""
+    assert request.vector is not None, "called for a search by a vector"
+    return max(MIN_WINDOW, request.vector.k, request.size)
+
+
 def make_words_request(request: SearchRequest) -> SearchRequest:
     """Return the search of the words alone: the hits that are ranked, none skipped, nothing counted."""
-    assert request.vector is not None, "called for a search by a vector"
-    window = max(MIN_WINDOW, request.vector.k, request.size)
-    return replace(request, size=window, offset=0, facets=(), histograms=(), order=BY_SCORE, vector=None)
+    return replace(
+        request, size=choose_words_window(request), offset=0, facets=(), histograms=(), order=BY_SCORE, vector=None
+    )
 
 
 def fuse_ranks(words_ids: Sequence[str], vector_ids: Sequence[str]) -> list[FusedHit]:

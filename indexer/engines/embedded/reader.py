@@ -18,10 +18,10 @@ from indexer.engines.embedded.open_epoch import EpochState, OpenEpoch, report_da
 from indexer.engines.embedded.vector_search import find_nearest
 from indexer.engines.rank_fusion import (
     FusedHit,
+    choose_words_window,
     fuse_ranks,
     is_unlimited,
     make_vector_selection,
-    make_words_request,
     ranks_by_words,
 )
 from indexer.engines.search_types import (
@@ -126,20 +126,18 @@ class EmbeddedReader(Reader):
         nearest = self._find_nearest(request, state)
         nearest_ids = [id for id, _ in nearest]
         union = query_builder.build_terms_query(schema, "id", nearest_ids)
-        known: dict[str, AnalysedDocument] = {}
         if ranks_by_words(request.selection):
-            _, words_hits = fulltext_search.search_page(searcher, words_query, make_words_request(request))
-            known = {hit.id: hit.document for hit in words_hits}
-            found = fuse_ranks([hit.id for hit in words_hits], nearest_ids)
+            words_ids = fulltext_search.rank_ids(searcher, words_query, choose_words_window(request))
+            found = fuse_ranks(words_ids, nearest_ids)
             union = query_builder.build_union_query(words_query, union)
         else:
             found = [FusedHit(id, score, frozenset({"vector"})) for id, score in nearest]
         page = found[request.offset : request.offset + request.size]
-        known |= fulltext_index.fetch_documents(searcher, schema, [hit.id for hit in page if hit.id not in known])
+        documents = fulltext_index.fetch_documents(searcher, schema, [hit.id for hit in page])
         hits = [
             Hit(id, score, document, found_by)
             for id, score, found_by in page
-            if (document := _keep_readable(known.get(id), request.groups)) is not None
+            if (document := _keep_readable(documents.get(id), request.groups)) is not None
         ]
         return _make_result(request, state, union, fulltext_search.count_matches(searcher, union), hits)
 
@@ -154,8 +152,7 @@ class EmbeddedReader(Reader):
         allowed, is_filtered = snapshot.mask_visible(request.groups), not is_unlimited(selection)
         if is_filtered:
             query = query_builder.build_selection_query(self._epoch.schema, selection, request.groups)
-            ids = fulltext_search.list_first_ids(state.searcher, query, state.searcher.num_docs)
-            numbers = snapshot.find_document_numbers(ids)
+            numbers = snapshot.find_document_numbers(fulltext_search.list_matching_ids(state.searcher, query))
             matching = np.zeros(snapshot.size, dtype=np.bool_)
             matching[numbers[numbers >= 0]] = True
             allowed = matching if allowed is None else matching & allowed

@@ -15,6 +15,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines import open_engine
 from indexer.engines.base import Engine, Reader
 from indexer.engines.embedded import vector_search
+from indexer.engines.embedded.delta import load_delta
 from indexer.engines.embedded.epoch_builder import EmbeddedBuild
 from indexer.engines.embedded.vectors.vector_index import VECTORS_FILE, load_vector_index, make_row
 from indexer.engines.search_types import Selection, VectorQuery
@@ -221,3 +222,33 @@ def test_a_limited_caller_gets_what_brute_force_finds_in_the_readable_documents_
             assert_nearest([(hit.id, hit.score) for hit in result.hits], rank_by_vector(readable, query), k)
             assert result.total == len(result.hits)
     shutil.rmtree(folder)
+
+
+def test_filters_follow_deletions_and_additions(tantivy_engine: Engine) -> None:
+    vectors = make_random_vectors(20, DIMENSIONS, seed=6)
+    corpus = weigh_drafts(
+        [
+            make_draft(f"d{n:02d}", ["mail"], vector=v, facets={"s": ("even", "odd")[n % 2 :][:1]})
+            for n, v in enumerate(vectors)
+        ]
+    )
+    reader = write_vectors(tantivy_engine, corpus)
+    tantivy_engine.delete_documents("papers", ["d00", "d01"])
+    moved = replace(corpus.documents[3].document, facets={"s": ("even",)})
+    tantivy_engine.add_documents("papers", [replace(corpus.documents[3], document=moved)])
+    result = reader.search(Selection(facets={"s": ["even"]}), size=50, vector=VectorQuery(vectors[0], 50))
+    assert sorted(hit.id for hit in result.hits) == sorted([f"d{n:02d}" for n in range(2, 20, 2)] + ["d03"])
+
+
+def test_a_delta_of_a_former_version_has_no_vectors(tantivy_engine: Engine) -> None:
+    corpus = make_vector_corpus(30)
+    reader = write_vectors(tantivy_engine, corpus)
+    tantivy_engine.add_documents("papers", weigh_drafts([make_draft("new", ["mail"])]).documents)
+    path = find_epoch(tantivy_engine) / "delta"
+    with np.load(path) as arrays:
+        former = {name: arrays[name] for name in arrays.files if not name.startswith("vector")}
+    with path.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **former)
+    added = load_delta(path).added
+    assert list(added) == ["new"] and added["new"].vector_row is None
+    assert reader.info.settings[VECTOR_SETTING] == DIMENSIONS

@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from indexer.documents import AnalysedDocument
+from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
 from indexer.engines.base import Engine, Reader
 from indexer.engines.date_histogram import Interval
+from indexer.engines.elasticsearch.engine import ElasticsearchEngine
 from indexer.engines.query_tree import Bool, FacetTerms, Match, MatchAll, SortKey
 from indexer.engines.search_types import SearchResult, Selection, VectorQuery
 from indexer.errors import BadInput, BadParameter
@@ -316,3 +318,22 @@ def test_an_index_of_documents_without_vectors_is_built_and_read_as_before(
     reader = write_index(engine, corpus)
     assert reader.search(Selection(words=("mail",))).hits
     assert all(read.document.vector is None for read in reader.scan())
+
+
+def test_vectors_of_an_attached_index_are_stored_but_searched_in_the_source(
+    elasticsearch_engine: Engine, vector_corpus: AnalysedCorpus
+) -> None:
+    assert isinstance(elasticsearch_engine, ElasticsearchEngine)
+    attachment = Attachment(index="source", cluster="another", fields={})
+    info = vector_corpus.make_info("papers")
+    values = {**info.settings, VECTOR_SETTING: DIMENSIONS, ATTACHMENT_SETTING: attachment.to_setting()}
+    with elasticsearch_engine.start_build("papers") as build:
+        build.is_attached = True
+        build.write(vector_corpus.documents)
+        build.commit(vector_corpus.model, replace(info, settings=values))
+    reader = elasticsearch_engine.open_reader("papers")
+    mappings = elasticsearch_engine.connection.client.indices.get_mapping(index=f"{elasticsearch_engine.prefix}papers")
+    assert ["vector" in one["mappings"]["properties"] for one in mappings.values()] == [False]
+    assert [d.document.vector for d in reader.scan()] == [d.document.vector for d in vector_corpus.documents]
+    with pytest.raises(BadParameter, match="attached to a source"):
+        reader.search(Selection(), vector=VectorQuery(QUERY, 10))
