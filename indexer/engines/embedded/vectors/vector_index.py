@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from indexer.array_files import memory_map_array
 from indexer.documents import AnalysedDocument
+from indexer.model.text_vectors import TextVectors
 from indexer.vectors import decode_vector
 
 if TYPE_CHECKING:
@@ -47,6 +48,16 @@ FindVector = Callable[[AnalysedDocument], bytes | None]
 def get_own_vector(analysed: AnalysedDocument) -> bytes | None:
     """Return the vector that came with the document."""
     return analysed.document.vector
+
+
+def make_text_vector_finder(text_vectors: TextVectors) -> FindVector:
+    """Return what makes the vector of a document from its words."""
+
+    def find_vector(analysed: AnalysedDocument) -> bytes | None:
+        vector = text_vectors.embed_words(analysed.tokens.split())
+        return vector.astype("<f4").tobytes() if vector.any() else None
+
+    return find_vector
 
 
 def make_unit_vector(vector: bytes) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ Only the graph with its own half-precision rows is held in memory, at the end.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from io import BufferedWriter
 from pathlib import Path
 
@@ -45,6 +46,21 @@ class VectorIndexWriter:
         make_row(vector).tofile(self._file)
         self._row_numbers.append(self._row_count)
         self._row_count += 1
+
+    def add_text_vectors(self, batches: Iterable[NDArray[np.float32]]) -> None:
+        """Give all documents, none of which brought a vector, the vectors of ``Build.write_text_vectors``."""
+        assert self._file is None, "some documents brought vectors"
+        row_numbers = array("q")
+        with self._raw_path.open("wb") as file:
+            for vectors in batches:
+                self._dimensions = vectors.shape[1]
+                has_row = vectors.any(axis=1)
+                vectors[has_row].astype(np.float16).tofile(file)
+                numbers = np.where(has_row, self._row_count - 1 + np.cumsum(has_row), _NO_ROW)
+                row_numbers.frombytes(numbers.astype(np.int64).tobytes())
+                self._row_count += int(has_row.sum())
+        assert len(row_numbers) == len(self._row_numbers), "there is a vector for each document"
+        self._row_numbers = row_numbers
 
     def finish(self, arrival_numbers: NDArray[np.int64]) -> None:
         """Write the files; ``arrival_numbers``: arrival number of each document, by document number."""
