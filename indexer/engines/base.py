@@ -78,6 +78,7 @@ class Build(ABC):
         A batch has the shape (documents, dimensions), in the order in which the documents were written; zeros for a
         document without one. They are searched, but are no part of the documents.
         """
+        raise NotImplementedError(f"{type(self).__name__} keeps no vectors of texts")
 
     @abstractmethod
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:

@@ -29,7 +29,6 @@ from indexer.model.evidence_spaces import (
 )
 from indexer.model.topic_space import TopicSpace, WeighedText, to_single_precision
 
-
 GetVectors = Callable[[Sequence[str]], Vectors]
 """Returns the vectors of words, shape (words, dimensions); zeros for a word without one."""
 
@@ -108,8 +107,8 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         """Return the direction of a query of these words, shape (dimensions,); zeros if no word has a vector.
 
         The share of the document ``without`` is left out of the words' vectors: a rare word points to the few documents
-        that contain it, and that says nothing about what else one of them has in common with the query. ``unknown_words``,
-        which the corpus does not have, count where the space knows them.
+        that contain it, and that says nothing about what else one of them has in common with the query.
+        ``unknown_words``, which the corpus does not have, count where the space knows them.
         """
         known = np.asarray(word_ids)[self._space.vector_rows[word_ids] >= 0]
         rows = self._space.vector_rows[known]

@@ -26,8 +26,8 @@ from indexer.model.word_vectors import get_general_vectors
 TOPIC_DIMENSIONS = 128
 """Leading dimensions of topic space: with 64, fewer relevant documents are found; 300 find hardly more."""
 MIN_COSINE = 0.25
-"""A document is found only from this cosine on. Queries of three English words that a corpus does not have reach it with
-10 documents in 0 to 7 of 100 cases; with 0.2, in 27 to 45."""
+"""A document is found only from this cosine on. Three random English words that a corpus does not have then find 10
+documents in 0 to 7 of 100 cases; from 0.2 on, in 27 to 45."""
 MAX_RANDOM_SHARE = 0.01
 """A document must be nearer to the query than all but this share of random ones."""
 
@@ -120,7 +120,7 @@ def _look_up_vectors(space: TopicSpace, word_ids: Ints) -> Vectors:
 
 
 def _sum_directions(vectors: Vectors, idf: NDArray[np.float32]) -> Vectors:
-    """Return the sum of the words' directions by idf, shape (dimensions,); as long as the share of idf that is known."""
+    """Return the sum of words' directions by idf, shape (dimensions,); its length is the share of idf that is known."""
     directions = normalise_rows(vectors)
     known = idf[directions.any(axis=1)].sum() / max(float(idf.sum()), 1e-9)
     return np.asarray(normalise_rows((idf @ directions)[np.newaxis])[0] * known)
