@@ -215,9 +215,8 @@ class PhraseModel:
         """Vectors of texts, by which documents without vectors of their own are found."""
         has_words = self.word_space is not None
         random_words = self.reservoir_word_vectors if has_words else self.reservoir_word_vectors[:, :0]
-        return TextVectors(
-            self.word_space, self.topic_space, self.word_ids, join_random_texts(random_words, self.reservoir_vectors)
-        )
+        random_texts = join_random_texts(random_words, self.reservoir_vectors)
+        return TextVectors(self.word_space, self.topic_space, self.word_ids, self.document_count, random_texts)
 
     @cached_property
     def topic_directions(self) -> PhraseDirections:

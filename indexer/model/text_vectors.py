@@ -13,6 +13,7 @@ to 0.76: what a short query lacks would count for as much as what it says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
@@ -25,18 +26,25 @@ from indexer.model.word_vectors import get_general_vectors
 
 TOPIC_DIMENSIONS = 128
 """Leading dimensions of topic space: with 64, fewer relevant documents are found; 300 find hardly more."""
-MIN_COSINE = 0.25
-"""A document is found only from this cosine on. Three random English words that a corpus does not have then find 10
-documents in 0 to 7 of 100 cases; from 0.2 on, in 27 to 45."""
-MAX_RANDOM_SHARE = 0.01
-"""A document must be nearer to the query than all but this share of random ones."""
+_RANDOM_SPREAD = 0.06
+"""Standard deviation of the cosines of texts that have nothing to do with each other, measured on three corpora."""
+_MIN_COUNT = 100
+"""Documents from which on the floor rises with their number."""
+MAX_RANDOM_SHARE = 0.05
+"""A document must be nearer to the query than all but this share of random ones. Of a large index, the first hits are
+anyway."""
 
 
 class TextVectors:
     """Makes the vectors of texts and queries of one index."""
 
     def __init__(
-        self, word_space: TopicSpace | None, topic_space: TopicSpace, word_ids: Mapping[str, int], random_texts: Vectors
+        self,
+        word_space: TopicSpace | None,
+        topic_space: TopicSpace,
+        word_ids: Mapping[str, int],
+        document_count: int,
+        random_texts: Vectors,
     ) -> None:
         """``word_space``: None for a language without word vectors. ``word_ids``: ids of the words of the corpus.
 
@@ -45,6 +53,7 @@ class TextVectors:
         self._word_space = word_space
         self._topic_space = topic_space.keep_leading_dimensions(TOPIC_DIMENSIONS)
         self._word_ids = word_ids
+        self._document_count = document_count
         self._random_texts = random_texts
 
     @property
@@ -91,10 +100,16 @@ class TextVectors:
         return np.asarray(normalise_rows(np.concatenate([np.zeros(0, np.float32), *parts])[np.newaxis])[0])
 
     def measure_floor(self, query: Vectors) -> float:
-        """Return the cosine with a query that a document must have to be found."""
+        """Return the cosine with a query that a document must have to be found.
+
+        It is what the best of as many unrelated documents would reach: 0.25 among 7,000. Three random English words
+        that a corpus does not have then find ten documents in at most 7 of 100 cases. In a small index, a document must
+        also be nearer than 95 % of random ones.
+        """
+        floor = _RANDOM_SPREAD * math.sqrt(2 * math.log(max(self._document_count, _MIN_COUNT)))
         if len(self._unit_random_texts) < MIN_RESERVOIR:
-            return MIN_COSINE
-        return max(MIN_COSINE, float(np.quantile(self._unit_random_texts @ query, 1 - MAX_RANDOM_SHARE)))
+            return floor
+        return max(floor, float(np.quantile(self._unit_random_texts @ query, 1 - MAX_RANDOM_SHARE)))
 
     @property
     def _unknown_id(self) -> int:

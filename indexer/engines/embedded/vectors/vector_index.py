@@ -35,8 +35,8 @@ _HEADER: Final = np.dtype("<u4")
 """Type of the two numbers before the rows: how many there are, and the bytes of each."""
 _CONNECTIVITY, _EXPANSION_ADD = 16, 128
 TEXT_EXPANSION_ADD: Final = 48
-"""Neighbours considered for each new vector that was made from a text: with 20,000 of them the recall of the ten nearest
-is 0.999, as with 128, and the graph is built in 1.5 s instead of 4."""
+"""Neighbours considered for each new vector that was made from a text. Of 20,000, the graph finds 0.999 of the ten
+nearest, as with 128, and is built in 1.5 s instead of 4."""
 _BLOCK_ROWS: Final = 1024
 """Rows that are compared at a time: they stay in the processor's cache between the two steps."""
 
