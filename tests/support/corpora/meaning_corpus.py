@@ -25,7 +25,15 @@ QUERIES = {
     "music": "songs",
 }
 """Field -> a query about it."""
-UNRELATED_QUERY = "carburetor gearbox"
+FILLER = (
+    "window carpet chair desk lamp corridor elevator staircase curtain shelf drawer mirror tunnel bridge highway lorry "
+    "bicycle tram ferry harbour anchor sailor rope barrel hammer nail screw ladder bucket paint brick cement roof tile "
+    "letter stamp envelope parcel courier ticket passport luggage hotel reception blanket pillow towel soap shampoo "
+    "horse sheep goat tractor barn fence meadow hay cattle shepherd wool thread needle button zipper jacket sleeve "
+    "judge lawyer verdict prison police burglar witness jury senator ballot minister parliament treaty border soldier"
+)
+"""Words of documents that are about nothing in particular."""
+UNRELATED_QUERY = "volcano lava"
 
 
 def make_meaning_documents(per_field: int = 60, fields: Sequence[str] = tuple(FIELDS), seed: int = 1) -> list[Document]:
@@ -40,6 +48,15 @@ def make_meaning_documents(per_field: int = 60, fields: Sequence[str] = tuple(FI
         )
         for n in range(per_field)
         for field in fields
+    ]
+
+
+def make_filler_documents(count: int, seed: int = 2) -> list[Document]:
+    """Return documents of nine words that have nothing to do with each other, with ids such as ``filler-3``."""
+    draw = random.Random(seed)
+    texts = [draw.sample(FILLER.split(), 9) for _ in range(count)]
+    return [
+        Document(f"filler-{n}", " ".join(words[:2]), f"The {' and the '.join(words)}.") for n, words in enumerate(texts)
     ]
 
 
