@@ -11,6 +11,8 @@ MAX_DIMENSIONS = 4096
 """Numbers of the longest vector; Elasticsearch has the same limit."""
 VECTOR_SETTING = "vector_dimensions"
 """Name, among the settings of an index, of the number of dimensions of its vectors; missing without vectors."""
+TEXT_VECTOR_SETTING = "text_vector_dimensions"
+"""The same for vectors that were made from the texts of the documents; missing where there are none."""
 _NUMBER_BYTES = 4
 _HALF_STEP = np.uint32(1 << 12)
 """Half of the step that ``round_vector`` rounds the bits of a number to: 10 bits of its fraction are kept."""
@@ -79,6 +81,12 @@ def count_dimensions(data: bytes) -> int:
 def read_dimensions(settings: Mapping[str, object]) -> int | None:
     """Return the number of dimensions of the vectors of an index by its settings; None for an index without vectors."""
     dimensions = settings.get(VECTOR_SETTING)
+    return dimensions if isinstance(dimensions, int) else None
+
+
+def read_text_dimensions(settings: Mapping[str, object]) -> int | None:
+    """Return the number of dimensions of the vectors that were made from texts; None for an index without them."""
+    dimensions = settings.get(TEXT_VECTOR_SETTING)
     return dimensions if isinstance(dimensions, int) else None
 
 

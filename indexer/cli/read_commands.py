@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 @click.option("--from", "date_from", metavar="DAY", help="Only documents from this day on.")
 @click.option("--to", "date_to", metavar="DAY", help="Only documents up to this day.")
 @click.option(
+    "--by",
+    type=click.Choice(["words", "meaning", "both"]),
+    default="words",
+    show_default=True,
+    help="What the query finds documents by. Meaning needs an index of the embedded engine, of documents without "
+    "vectors.",
+)
+@click.option(
     "--vector",
     metavar="JSON|@FILE|-",
     help="Find the documents nearest to this vector, a JSON list of numbers, too: in place, in a file or on standard "
@@ -38,22 +47,28 @@ def search_command(
     facets: tuple[str, ...],
     date_from: str | None,
     date_to: str | None,
+    by: str,
     vector: str | None,
     as_json: bool,
 ) -> int:
-    """Search for documents by words, by a vector or by both, and show their ids.
+    """Search for documents by words, by meaning or by a vector, and show their ids.
 
-    The hits of words and of a vector are merged by their ranks.
+    The hits of words and those of meaning or of a vector are merged by their ranks.
     """
-    from indexer.engines.search_types import VectorQuery
+    from indexer.engines.search_types import TextQuery, VectorQuery
     from indexer.settings import load_settings
 
     if not query and vector is None:
         raise click.UsageError("give words to search for, or --vector")
-    nearest = None if vector is None else VectorQuery(_read_vector(vector), size)
+    if by != "words" and (vector is not None or not query):
+        raise click.UsageError(f"--by {by} needs words, and no --vector")
+    words = " ".join(query)
+    nearest: TextQuery | VectorQuery | None = None if by == "words" else TextQuery(words, size)
+    if vector is not None:
+        nearest = VectorQuery(_read_vector(vector), size)
     with open_engine_with_hints(load_settings(engine=engine)) as opened:
         reader = opened.open_reader(index)
-        selection = _make_selection(reader, " ".join(query), facets, date_from, date_to)
+        selection = _make_selection(reader, "" if by == "meaning" else words, facets, date_from, date_to)
         result = reader.search(selection, size=size, vector=nearest)
     rows: list[dict[str, object]] = [
         {
@@ -61,7 +76,7 @@ def search_command(
             "title": hit.document.document.title,
             "date": hit.document.document.date or "",
             "score": hit.score,
-            **({} if nearest is None else {"found_by": sorted(hit.found_by, reverse=True)}),
+            **({} if nearest is None else {"found_by": _name_parts(hit.found_by, vector is None)}),
         }
         for hit in result.hits
     ]
@@ -73,6 +88,12 @@ def search_command(
     else:
         click.echo("no document matches")
     return 0
+
+
+def _name_parts(found_by: Collection[str], by_meaning: bool) -> list[str]:
+    """Return the parts of a search that found a hit, words first; ``by_meaning``: the vector is that of a text."""
+    names = {"words": "words", "vector": "meaning" if by_meaning else "vector"}
+    return [name for part, name in names.items() if part in found_by]
 
 
 def _read_vector(argument: str) -> bytes:

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, AttachedVersion
 from indexer.engines.date_histogram import Interval
@@ -27,8 +30,10 @@ from indexer.engines.search_types import (
     SearchRequest,
     SearchResult,
     Selection,
+    TextQuery,
     VectorQuery,
 )
+from indexer.engines.text_query import build_vector_query
 from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_check
 from indexer.model.phrase_model import PhraseModel
 from indexer.progress import Progress, no_progress
@@ -43,6 +48,9 @@ class Build(ABC):
     is_attached: bool = False
     """Whether the documents come from an index that is searched in place of this one, where the engine can do that;
     set before the first write. Their vectors are then stored, but not searched here."""
+
+    keeps_text_vectors: bool = False
+    """Whether ``write_text_vectors`` keeps what it is given."""
 
     def write(self, documents: Iterable[AnalysedDocument]) -> None:
         """Write documents; a later one replaces an earlier one with the same id.
@@ -63,6 +71,14 @@ class Build(ABC):
     @abstractmethod
     def write_prepared(self, prepared: Iterable[Any]) -> None:
         """Write documents returned by ``prepare_document``; raises like ``write``."""
+
+    def write_text_vectors(self, batches: Iterable[NDArray[np.float32]]) -> None:
+        """Write vectors made from the texts of all documents, after these, where ``keeps_text_vectors`` says so.
+
+        A batch has the shape (documents, dimensions), in the order in which the documents were written; zeros for a
+        document without one. They are searched, but are no part of the documents.
+        """
+        raise NotImplementedError(f"{type(self).__name__} keeps no vectors of texts")
 
     @abstractmethod
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
@@ -155,9 +171,9 @@ class Reader(ABC):
         groups: Groups = None,
         sort: Sequence[SortKey] = (),
         histograms: Sequence[Interval] = (),
-        vector: VectorQuery | None = None,
+        vector: VectorQuery | TextQuery | None = None,
     ) -> SearchResult:
-        """Search in one request, by words, by a vector or by both.
+        """Search in one request, by words, by a vector or a text's meaning, or by words and one of these.
 
         Parameters
         ----------
@@ -175,7 +191,8 @@ class Reader(ABC):
             Finds the documents nearest to it. If the selection does not rank what it matches (it has neither words
             nor a query with scores), these are the hits, with the score (1 + cosine) / 2, and the whole selection
             limits them. Otherwise the hits of both are merged by reciprocal rank fusion (``rank_fusion``). Totals,
-            facets and histograms then count the matches of the words and the documents nearest to the vector.
+            facets and histograms then count the matches of the words and the documents nearest to the vector. A
+            TextQuery stands for the vector of its text, in an index whose vectors were made from texts.
 
         Returns
         -------
@@ -187,15 +204,16 @@ class Reader(ABC):
         EpochChanged
             If a newer epoch has replaced this one.
         BadParameter
-            If there is a vector and the index has none, or those of the index have other dimensions, or ``sort`` is
-            given too.
+            If there is a vector and the index has none, or those of the index have other dimensions or, for a
+            TextQuery, were not made from texts; or if ``sort`` is given too.
         TooLarge
             If the engine cannot page as far as ``offset + size``, or a histogram has too many buckets.
         """
         if vector is not None:
             check_vector_query(vector, self.info, tuple(sort))
+            nearest = build_vector_query(vector, self, groups) if isinstance(vector, TextQuery) else vector
             return self.search_page(
-                SearchRequest(selection, size, offset, facets, groups, BY_SCORE, histograms, None, vector)
+                SearchRequest(selection, size, offset, facets, groups, BY_SCORE, histograms, None, nearest)
             )
         query = selection.query
         score = None if selection.words is not None else 0.0 if query is None else find_constant_score(query)

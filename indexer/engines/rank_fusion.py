@@ -18,10 +18,11 @@ from indexer.engines.search_types import (
     IndexInfo,
     SearchRequest,
     Selection,
+    TextQuery,
     VectorQuery,
 )
 from indexer.errors import BadParameter
-from indexer.vectors import VECTOR_SETTING, count_dimensions
+from indexer.vectors import count_dimensions, read_dimensions, read_text_dimensions
 
 RANK_CONSTANT: Final = 60
 """As in the paper of Cormack, Clarke and Büttcher (2009) and in Elasticsearch."""
@@ -41,28 +42,56 @@ class FusedHit(NamedTuple):
     found_by: frozenset[FoundBy]
 
 
-def check_vector_query(vector: VectorQuery, info: IndexInfo, sort: tuple[SortKey, ...]) -> None:
-    """Raise BadParameter for a vector query that this index cannot answer."""
-    dimensions = info.settings.get(VECTOR_SETTING)
+def check_vector_query(query: VectorQuery | TextQuery, info: IndexInfo, sort: tuple[SortKey, ...]) -> None:
+    """Raise BadParameter for a search by a vector or by meaning that this index cannot answer."""
+    if isinstance(query, TextQuery):
+        _require_text_vectors(info)
+    else:
+        _require_own_vectors(query, info)
+    if not 1 <= query.k <= MAX_NEAREST:
+        raise BadParameter(f"k must be a whole number from 1 to {MAX_NEAREST:,}")
+    if query.num_candidates is not None and not query.k <= query.num_candidates <= MAX_CANDIDATES:
+        raise BadParameter(f"num_candidates must be a whole number from k ({query.k:,}) to {MAX_CANDIDATES:,}")
+    if sort:
+        raise BadParameter(
+            "a search by a vector cannot be sorted: its hits are the nearest ones, best first", fix="leave sort out"
+        )
+
+
+def _require_own_vectors(query: VectorQuery, info: IndexInfo) -> None:
+    dimensions = read_dimensions(info.settings)
     if dimensions is None:
+        if read_text_dimensions(info.settings) is not None:
+            raise BadParameter(
+                f"index {info.name!r} has vectors that are made from the words of its texts, which no model outside "
+                "knows",
+                fix="search by a text, or build the index from documents with vectors",
+            )
         raise BadParameter(
             f"index {info.name!r} has no vectors",
             fix="search by words, or build the index from documents with vectors",
         )
-    length = count_dimensions(vector.vector)
+    length = count_dimensions(query.vector)
     if length != dimensions:
         raise BadParameter(
             f"the vector has {length:,} numbers, those of index {info.name!r} have {dimensions:,}",
             fix="use the model that made the vectors of the documents",
         )
-    if not 1 <= vector.k <= MAX_NEAREST:
-        raise BadParameter(f"k must be a whole number from 1 to {MAX_NEAREST:,}")
-    if vector.num_candidates is not None and not vector.k <= vector.num_candidates <= MAX_CANDIDATES:
-        raise BadParameter(f"num_candidates must be a whole number from k ({vector.k:,}) to {MAX_CANDIDATES:,}")
-    if sort:
+
+
+def _require_text_vectors(info: IndexInfo) -> None:
+    if read_text_dimensions(info.settings) is not None:
+        return
+    if read_dimensions(info.settings) is not None:
         raise BadParameter(
-            "a search by a vector cannot be sorted: its hits are the nearest ones, best first", fix="leave sort out"
+            f"the documents of index {info.name!r} brought their own vectors: only the model that made these can make "
+            "the vector of a text",
+            fix="send the vector of the text, by that model",
         )
+    raise BadParameter(
+        f"index {info.name!r} cannot be searched by meaning",
+        fix="search by words; or build the index anew, with the embedded engine or from documents with vectors",
+    )
 
 
 def choose_candidate_count(vector: VectorQuery) -> int:

@@ -77,7 +77,7 @@ class VectorQuery:
     """
 
     vector: bytes
-    """Of ``indexer.vectors.encode_vector``, with the dimensions of the index."""
+    """Of ``indexer.vectors.encode_vector``, with the dimensions of the index; empty for one that is near nothing."""
     k: int
     """From 1 to MAX_NEAREST."""
     num_candidates: int | None = None
@@ -85,6 +85,22 @@ class VectorQuery:
     An exact search considers all."""
     filter: Query | None = None
     """Condition on the documents found by the vector, not on those found by words."""
+    min_cosine: float = -1.0
+    """Documents with a smaller cosine are not found; only in an index with vectors made from texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """The ``k`` documents nearest in meaning to a text, in an index whose vectors were made from texts.
+
+    A document that is no nearer than random ones is not found, nor is any by a text without a known word.
+    """
+
+    text: str
+    k: int
+    num_candidates: int | None = None
+    """These, like all other fields, are those of the VectorQuery that it becomes."""
+    filter: Query | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from indexer.records import NO_TEXT
 from indexer.runtime.document_spool import DocumentSpool
 from indexer.runtime.memory import gc_relaxed
 from indexer.text import ANALYSIS_VERSION
-from indexer.vectors import VECTOR_SETTING
+from indexer.vectors import TEXT_VECTOR_SETTING, VECTOR_SETTING
 
 if TYPE_CHECKING:
     from indexer.mining.mined_batches import MinedBatches
@@ -177,6 +177,7 @@ def _build_epoch(
     """Mine the phrase model, analyse and write the documents, commit."""
     from indexer.analysis.analyzer import Analyzer
     from indexer.analysis.reservoir import add_reservoir
+    from indexer.analysis.text_vectors import make_text_vector_setting, write_text_vectors
     from indexer.analysis.vector_centroids import add_vector_centroids
     from indexer.mining.pipeline import mine_model
 
@@ -203,6 +204,9 @@ def _build_epoch(
             build.write_prepared(prepared)
         model = add_vector_centroids(model, mined_batches[0], spool, progress)
         model = add_reservoir(model, analyser, spool)
+        text_dimensions = None
+        if build.keeps_text_vectors and plan.vector_dimensions is None and plan.attachment is None:
+            text_dimensions = write_text_vectors(build, model, mined_batches[0])
     info = IndexInfo(
         name=plan.index,
         epoch=plan.epoch,
@@ -210,7 +214,7 @@ def _build_epoch(
         phrases=len(model.phrases),
         edges=model.settings.get("edges", 0),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=plan.make_settings(model),
+        settings=plan.make_settings(model) | make_text_vector_setting(text_dimensions),
     )
     with timer.measure("commit"):
         build.commit(model, info)
@@ -234,7 +238,7 @@ def _make_epoch_name(
     spool: DocumentSpool, analysis: AnalysisOptions, current: IndexInfo | None, attachment: Attachment | None
 ) -> str:
     """Return a running number and a hash of everything the epoch is built from."""
-    versions = [__version__, ANALYSIS_VERSION]
+    versions = [__version__, ANALYSIS_VERSION, TEXT_VECTOR_SETTING]
     parts = [spool.content_hash(), asdict(analysis), *versions, *([attachment.to_setting()] if attachment else [])]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     number = int(current.epoch.partition("-")[0]) + 1 if current and current.epoch.partition("-")[0].isdigit() else 1

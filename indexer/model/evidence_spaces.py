@@ -71,6 +71,8 @@ class SpaceQuery(NamedTuple):
     """Ids of its words in the model, without function words."""
     vector: Vectors | None = None
     """Its vector in the space of the documents' own vectors, if it came with one."""
+    unknown_words: tuple[str, ...] = ()
+    """Lemmas of its other words, which the model does not have."""
 
 
 @dataclass(frozen=True, eq=False)

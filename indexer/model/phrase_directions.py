@@ -6,6 +6,7 @@ of a query. Without z-scores, "tool" and "software" would lie near everything.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ from indexer.model.evidence_spaces import (
     normalise_rows,
 )
 from indexer.model.topic_space import TopicSpace, WeighedText, to_single_precision
+
+GetVectors = Callable[[Sequence[str]], Vectors]
+"""Returns the vectors of words, shape (words, dimensions); zeros for a word without one."""
 
 
 class PhraseVectors(NamedTuple):
@@ -55,10 +59,12 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         *,
         weight: float = 1.0,
         sampled_share: float = 0.0,
+        get_general_vectors: GetVectors | None = None,
     ) -> None:
         """``reservoir_vectors``: of the reservoir's documents, shape (documents, dimensions).
 
         ``sampled_share``: of the documents, those that the vectors were learned from; 0 for vectors of another origin.
+        ``get_general_vectors``: for words of a query that the corpus does not have; None if the space knows no others.
         """
         self.name, self.weight = name, weight
         self._space = space
@@ -66,9 +72,10 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         self._reservoir, self._reservoir_vectors = reservoir, reservoir_vectors
         self._spread = DocumentSpread(reservoir_vectors)
         self._sampled_share = sampled_share
+        self._get_general_vectors = get_general_vectors
 
     def locate_query(self, query: SpaceQuery) -> LocatedQuery | None:
-        direction = self.compute_query_direction(query.word_ids)
+        direction = self.compute_query_direction(query.word_ids, unknown_words=query.unknown_words)
         return LocatedQuery(direction, query.word_ids) if direction.any() else None
 
     def look_up_phrases(self, phrase_ids: Ints) -> PhraseVectors:
@@ -97,11 +104,14 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
     def measure_texts(self, query: LocatedQuery, word_ids: Ints, owners: Ints, text_count: int) -> Scores:
         return np.asarray(self._sum_word_vectors(word_ids, owners, text_count) @ query.direction, dtype=np.float64)
 
-    def compute_query_direction(self, word_ids: Ints, without: WeighedText | None = None) -> Vectors:
+    def compute_query_direction(
+        self, word_ids: Ints, without: WeighedText | None = None, unknown_words: Sequence[str] = ()
+    ) -> Vectors:
         """Return the direction of a query of these words, shape (dimensions,); zeros if no word has a vector.
 
         The share of the document ``without`` is left out of the words' vectors: a rare word points to the few documents
         that contain it, and that says nothing about what else one of them has in common with the query.
+        ``unknown_words``, which the corpus does not have, count where the space knows them.
         """
         known = np.asarray(word_ids)[self._space.vector_rows[word_ids] >= 0]
         rows = self._space.vector_rows[known]
@@ -109,7 +119,11 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         if without is not None:
             vectors = vectors - self._share_of_document(without, rows)
         idf = self._space.word_idf[known].astype(np.float32)
-        return np.asarray(normalise_rows((idf @ normalise_rows(vectors))[np.newaxis])[0])
+        total = idf @ normalise_rows(vectors)
+        if self._get_general_vectors is not None and unknown_words:
+            general = normalise_rows(self._get_general_vectors(unknown_words))
+            total = total + np.float32(self._space.word_idf[-1]) * general.sum(axis=0)
+        return np.asarray(normalise_rows(total[np.newaxis])[0])
 
     def _share_of_document(self, document: WeighedText, rows: Ints) -> Vectors:
         """Return what a document adds to the scaled vectors of words, shape (words, dimensions).

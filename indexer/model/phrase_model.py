@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
 from indexer.model.bm25 import idf
 from indexer.model.evidence_spaces import EvidenceSpaces, Reservoir, SpaceName
-from indexer.model.phrase_directions import PhraseDirections
+from indexer.model.phrase_directions import GetVectors, PhraseDirections
+from indexer.model.text_vectors import TextVectors, join_random_texts
 from indexer.model.topic_space import PAIR_DIMENSIONS, SAMPLE_SIZE, TopicSpace
 from indexer.model.vector_space import PhraseCentroids, VectorProjection, VectorSpace
-from indexer.model.word_vectors import load_word_vectors
+from indexer.model.word_vectors import get_general_vectors, load_word_vectors
 from indexer.text.lemmatizer import Lemmatizer
 
 FORMAT = 1
@@ -210,6 +211,14 @@ class PhraseModel:
         return spaces if self.word_space is None else {**spaces, "words": self.word_space}
 
     @cached_property
+    def text_vectors(self) -> TextVectors:
+        """Vectors of texts, by which documents without vectors of their own are found."""
+        has_words = self.word_space is not None
+        random_words = self.reservoir_word_vectors if has_words else self.reservoir_word_vectors[:, :0]
+        random_texts = join_random_texts(random_words, self.reservoir_vectors)
+        return TextVectors(self.word_space, self.topic_space, self.word_ids, self.document_count, random_texts)
+
+    @cached_property
     def topic_directions(self) -> PhraseDirections:
         """Directions of phrases and queries in topic space."""
         return self._build_directions(
@@ -236,7 +245,13 @@ class PhraseModel:
             self.vector_space,
             None
             if words is None
-            else self._build_directions("words", words, self.reservoir_word_vectors, weight=_WORD_SPACE_WEIGHT),
+            else self._build_directions(
+                "words",
+                words,
+                self.reservoir_word_vectors,
+                weight=_WORD_SPACE_WEIGHT,
+                get_general_vectors=get_general_vectors,
+            ),
             self.topic_directions if len(self.topic_scales) else None,
         ]
         return EvidenceSpaces([space for space in spaces if space is not None], self._reservoir)
@@ -253,6 +268,7 @@ class PhraseModel:
         *,
         weight: float = 1.0,
         sampled_share: float = 0.0,
+        get_general_vectors: GetVectors | None = None,
     ) -> PhraseDirections:
         return PhraseDirections(
             name,
@@ -263,6 +279,7 @@ class PhraseModel:
             reservoir_vectors.astype(np.float32),
             weight=weight,
             sampled_share=sampled_share,
+            get_general_vectors=get_general_vectors,
         )
 
     @cached_property

@@ -96,6 +96,12 @@ def load_word_vectors() -> WordVectors:
     return read_word_vectors(TABLE_FOLDER)
 
 
+def get_general_vectors(words: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors of words by the table of the package, shape (words, dimensions); zeros for one without."""
+    table = load_word_vectors()
+    return table.get_vectors(table.find_rows(words))
+
+
 def read_word_vectors(folder: Path) -> WordVectors:
     """Open the table in a folder; its files are read as they are used. Raises BadInput if they are no table."""
     try:

@@ -1,4 +1,4 @@
-"""Screenshots of the three views. With PHRASECOM_TEST_SCREENSHOTS set they show this Python's own documentation and go
+"""Screenshots of the views. With PHRASECOM_TEST_SCREENSHOTS set they show this Python's own documentation and go
 into docs/images; otherwise they show the test papers and are thrown away."""
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ MAX_DOCUMENTS = 1500
 MAX_BYTES = 300_000
 
 SEARCH = "clustering algorithm" if IS_KEPT else "web graph"
+MEANING = "trigonometry" if IS_KEPT else "network"
 PAIR = ("sklearn.cluster.KMeans", "sklearn.cluster.DBSCAN") if IS_KEPT else ("paper-1", "paper-5")
 
 
@@ -61,6 +62,14 @@ def test_a_picture_of_the_search_page(pictured_page: Page, tmp_path: Path) -> No
     pictured_page.wait_until_settled()
     pictured_page.run("deep('#hit-0 why-this-result >> .chip').at(-1).click()")
     save_screenshot(pictured_page, "search", tmp_path)
+
+
+def test_a_picture_of_a_search_by_meaning(pictured_page: Page, tmp_path: Path) -> None:
+    pictured_page.emulate(width=1200, height=760)
+    pictured_page.open(f"/?index=papers&q={MEANING}")
+    pictured_page.wait_for_texts(".result", 3)
+    pictured_page.wait_until_settled()
+    save_screenshot(pictured_page, "meaning", tmp_path)
 
 
 def test_a_picture_of_a_comparison(pictured_page: Page, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ INDEX = "demo"
 BUILT_IN_PAIR = ("sklearn.decomposition.PCA", "sklearn.decomposition.NMF")
 """Two related documents of the built-in corpus."""
 QUERY = "dimensionality reduction"
+MEANING_QUERY = "trigonometry"
+"""A word that none of the built-in documents has; what they say of angles and circles is found by its meaning."""
 HOST = "127.0.0.1"
 WEB_SERVER = "web server"
 LISTENING_LINE = "Listening at"
@@ -185,6 +187,7 @@ def check_port(port: int) -> int:
 
 
 def _print_answer(demo: DemoOptions, answer: dict[str, Any]) -> None:
+    from indexer.engines.factory import is_server_url
     from worker.answer.render import print_columns
 
     click.echo()
@@ -192,6 +195,9 @@ def _print_answer(demo: DemoOptions, answer: dict[str, Any]) -> None:
     ids = {"index": INDEX, "a": answer["a"]["ids"][0], "b": answer["b"]["ids"][0]}
     query = QUERY if demo.corpus is None else answer["a"]["title"]
     click.echo(f"\nsearch   {demo.url}/?{urlencode({'index': INDEX, 'q': query})}")
+    if demo.corpus is None and not is_server_url(demo.engine):
+        address = urlencode({"index": INDEX, "q": MEANING_QUERY, "by": "meaning"})
+        click.echo(f"meaning  {demo.url}/?{address}")
     click.echo(f"compare  {demo.url}/compare?{urlencode(ids)}\npress Ctrl-C to stop")
 
 

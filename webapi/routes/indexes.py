@@ -23,7 +23,13 @@ from indexer.errors import (
 )
 from indexer.indexing.vector_check import get_vector_dimensions
 from indexer.records import BadRecord, OversizedRecord, check_document
-from indexer.vectors import BadVector, encode_vector, find_dimension_fault
+from indexer.vectors import (
+    BadVector,
+    encode_vector,
+    find_dimension_fault,
+    read_dimensions,
+    read_text_dimensions,
+)
 from webapi.context import get_caller, get_context, read_json_body
 from webapi.http.body_limits import get_max_body_bytes
 from webapi.http.job_responses import JSON_TYPE, make_accepted_response
@@ -134,6 +140,13 @@ def suggest_phrases(name: str) -> Response:
     return _make_json_response({"index": name, "suggestions": suggestions})
 
 
+def _list_searches(info: IndexInfo) -> list[str]:
+    """Return what an index can be searched by, besides words."""
+    by_vector = ["vector"] if read_dimensions(info.settings) is not None else []
+    by_meaning = ["meaning"] if read_text_dimensions(info.settings) is not None else []
+    return ["words", *by_vector, *by_meaning]
+
+
 def _describe_index(info: IndexInfo) -> dict[str, Any]:
     attachment = Attachment.from_info(info)
     return {
@@ -145,6 +158,7 @@ def _describe_index(info: IndexInfo) -> dict[str, Any]:
         "created": info.created,
         "drift": info.drift,
         "source": attachment.index if attachment else None,
+        "searched_by": _list_searches(info),
         "settings": {name: value for name, value in info.settings.items() if name != ATTACHMENT_SETTING},
     }
 

@@ -243,6 +243,10 @@ class IndexReply(ReplyModel):
     created: str
     drift: float = Field(description="Share of documents added, changed or deleted since the epoch was built")
     source: str | None = Field(description="The Elasticsearch index it was built from with attach")
+    searched_by: list[Literal["words", "vector", "meaning"]] = Field(
+        description="vector: knn with query_vector, as the documents brought vectors; meaning: knn with "
+        "query_vector_builder, as their vectors were made from their texts"
+    )
     settings: dict[str, Any]
 
 

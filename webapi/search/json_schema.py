@@ -9,7 +9,7 @@ from indexer.engines.search_types import MAX_CANDIDATES, MAX_NEAREST
 from indexer.vectors import MAX_DIMENSIONS
 from webapi.search.body import MAX_AGGREGATIONS, MAX_BUCKETS, MAX_FRAGMENTS, MAX_INTEGER
 from webapi.search.query_parser import MAX_CLAUSES
-from webapi.search.vector_clause import VECTOR_FIELD
+from webapi.search.vector_clause import TEXT_MODEL, VECTOR_FIELD
 
 Schema = dict[str, Any]
 _QUERY_REFERENCE: Final[Schema] = {"$ref": "#/components/schemas/SearchQuery"}
@@ -128,6 +128,15 @@ _NEAREST: Final[Schema] = _make_object_schema(
             "maxItems": MAX_DIMENSIONS,
             "description": "As many numbers as the vectors of the documents have, not all 0",
         },
+        "query_vector_builder": _make_object_schema(
+            {
+                "text_embedding": _make_object_schema(
+                    {"model_id": {"enum": [TEXT_MODEL]}, "model_text": {"type": "string"}}, ("model_id", "model_text")
+                )
+            },
+            ("text_embedding",),
+        )
+        | {"description": "Search by the meaning of a text, in an index whose vectors were made from its texts"},
         "k": {"type": "integer", "minimum": 1, "maximum": MAX_NEAREST, "description": "By default size"},
         "num_candidates": {
             "type": "integer",
@@ -137,7 +146,8 @@ _NEAREST: Final[Schema] = _make_object_schema(
         },
         "filter": _make_one_or_list_schema(_QUERY_REFERENCE),
     },
-    ("field", "query_vector"),
+    ("field",),
+    oneOf=[{"required": ["query_vector"]}, {"required": ["query_vector_builder"]}],
 )
 SEARCH_BODY_PROPERTIES: Final[Schema] = {
     "query": _QUERY_REFERENCE,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import Bool, MatchAll, Query, SortKey
-from indexer.engines.search_types import VectorQuery
+from indexer.engines.search_types import TextQuery, VectorQuery
 from indexer.errors import BadParameter
 from indexer.model.query_words import QueryWord
 from webapi.search.body import (
@@ -52,7 +52,7 @@ class SearchPlan:
 
     query: Query | None
     """None for a search by a vector alone."""
-    vector: VectorQuery | None
+    vector: VectorQuery | TextQuery | None
     words: QueryWords
     explained_text: str
     """The words to explain hits by, as written."""
@@ -99,7 +99,7 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
         query=MatchAll() if query is None and vector is None else query,
         vector=vector,
         words=words,
-        explained_text=_choose_explained_text(why, words.text, parts),
+        explained_text=_choose_explained_text(why, _join_texts(words.text, vector), parts),
         named_clauses=tuple(parser.named_clauses),
         offset=parsed.offset,
         size=parsed.size,
@@ -113,13 +113,22 @@ def build_search_plan(body: object, split_query: Callable[[str], Sequence[QueryW
     )
 
 
-def _plan_vector(clause: VectorClause, parser: QueryParser) -> VectorQuery:
-    """Return the vector query; ``parser``: that of the search, which has parsed its query."""
+def _plan_vector(clause: VectorClause, parser: QueryParser) -> VectorQuery | TextQuery:
+    """Return the search by the vector or the text; ``parser``: that of the search, which has parsed its query."""
     words, lemmas = list(parser.words), list(parser.lemmas)
     filters = tuple(parser.parse(query, f"knn.filter[{n}]", depth=1) for n, query in enumerate(clause.filters))
     if words:  # those of a filter are words to explain by only if there are no others
         parser.words, parser.lemmas = words, lemmas
-    return VectorQuery(clause.vector, clause.k, clause.num_candidates, Bool(filter=filters) if filters else None)
+    condition = Bool(filter=filters) if filters else None
+    if clause.vector is None:
+        return TextQuery(clause.text or "", clause.k, clause.num_candidates, condition)
+    return VectorQuery(clause.vector, clause.k, clause.num_candidates, condition)
+
+
+def _join_texts(words: str, vector: VectorQuery | TextQuery | None) -> str:
+    """Return the words that are searched for, and the text that is searched for by meaning unless they are the same."""
+    meaning = vector.text if isinstance(vector, TextQuery) else ""
+    return " ".join(dict.fromkeys(text for text in (words, meaning) if text))
 
 
 def _choose_explained_text(why: WhyOptions, searched: str, body: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""``knn`` in the body of a search of an index of ours: the vector, how many of the nearest documents, and a filter."""
+"""``knn`` in the body of a search of an index of ours: the vector, or the text to make it from; how many of the nearest
+documents; and a filter."""
 
 from __future__ import annotations
 
@@ -9,19 +10,24 @@ from typing import Any
 from indexer.engines.search_types import MAX_CANDIDATES, MAX_NEAREST
 from indexer.errors import BadParameter
 from indexer.vectors import BadVector, encode_vector
-from webapi.search.body import reject_unknown_names, require_integer, require_object, wrap_in_list
+from webapi.search.body import reject_unknown_names, require_integer, require_object, require_text, wrap_in_list
 
 VECTOR_FIELD = "vector"
 DEFAULT_K = 10
 """For a search that asks for no hits; otherwise ``size`` is the default."""
-_NAMES = frozenset({"field", "query_vector", "k", "num_candidates", "filter"})
+TEXT_MODEL = "phrasecom"
+"""Name of what makes the vectors of texts: the only ``model_id``."""
+_NAMES = frozenset({"field", "query_vector", "query_vector_builder", "k", "num_candidates", "filter"})
 
 
 @dataclass(frozen=True, slots=True)
 class VectorClause:
     """The parts of ``knn``, checked, with defaults filled in."""
 
-    vector: bytes
+    vector: bytes | None
+    """None if there is a text."""
+    text: str | None
+    """Documents of the same meaning are searched for."""
     k: int
     num_candidates: int | None
     filters: tuple[object, ...]
@@ -45,9 +51,31 @@ def parse_vector_clause(value: object, size: int) -> VectorClause:
             f"knn.field must be {VECTOR_FIELD!r}: documents have no other vector", fix=f'write "{VECTOR_FIELD}"'
         )
     k = require_integer(options.get("k", min(size, MAX_NEAREST) or DEFAULT_K), "knn.k", 1, MAX_NEAREST)
+    text = _parse_text(options)
     return VectorClause(
-        _parse_vector(options), k, _parse_candidates(options, k), tuple(wrap_in_list(options.get("filter", [])))
+        _parse_vector(options) if text is None else None,
+        text,
+        k,
+        _parse_candidates(options, k),
+        tuple(wrap_in_list(options.get("filter", []))),
     )
+
+
+def _parse_text(options: Mapping[str, Any]) -> str | None:
+    """Return the text of ``query_vector_builder``; None if there is none."""
+    if "query_vector_builder" not in options:
+        return None
+    if "query_vector" in options:
+        raise BadParameter("knn has both query_vector and query_vector_builder", fix="leave one out")
+    path = "knn.query_vector_builder"
+    builder = require_object(options["query_vector_builder"], path)
+    reject_unknown_names(builder, frozenset({"text_embedding"}), path)
+    path += ".text_embedding"
+    embedding = require_object(builder.get("text_embedding"), path)
+    reject_unknown_names(embedding, frozenset({"model_id", "model_text"}), path)
+    if embedding.get("model_id") != TEXT_MODEL:
+        raise BadParameter(f"{path}.model_id must be {TEXT_MODEL!r}: there is no other model here", fix="write it")
+    return require_text(embedding.get("model_text"), f"{path}.model_text")
 
 
 def _parse_vector(options: Mapping[str, Any]) -> bytes:

@@ -52,6 +52,7 @@ export function toResult(hit, { fields, facets }) {
     url: toText(getValueAt(source, fields.url)),
     facets: facets.map((facet) => ({ label: getFacetLabel(facet), values: getValues(facet).map(String) })),
     fragments: hit.highlight?.[fields.text] || [],
+    foundBy: hit._found_by || [],
     why: hit.why || {},
   };
 }

@@ -30,10 +30,17 @@ function makeTitle(hit, state) {
   return make("a", { href: `/compare?${new URLSearchParams({ index: state.index, a: `id:${hit.id}`, b: `query:${query}` })}` }, ...title);
 }
 
+/** Say which parts of the search found a result. */
+function nameParts(parts) {
+  if (parts.length > 1) return "found by words and meaning";
+  return parts[0] === "words" ? "found by words" : "found by meaning";
+}
+
 function makeMeta(hit) {
   const parts = [hit.date && make("time", { datetime: hit.date }, hit.date.slice(0, 10))];
   for (const { label, values } of hit.facets) for (const value of values.slice(0, 3)) parts.push(make("span", { dir: "auto", title: label }, value));
   parts.push(make("code", { title: "id" }, hit.id));
+  if (hit.foundBy.length) parts.push(make("span", { class: "found-by" }, nameParts(hit.foundBy)));
   return make("p", { class: "meta" }, ...parts);
 }
 

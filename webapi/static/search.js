@@ -5,7 +5,7 @@ import { attachCombobox } from "./combobox.js";
 import { announce, byId, formatCount, make, makeErrorNotice } from "./dom.js";
 import { makeFilters } from "./filters.js";
 import { describeIndex, getFacetLabel, toResult } from "./index-fields.js";
-import { buildSearchBody, readAddress, writeAddress } from "./search-address.js";
+import { buildSearchBody, canSearchByMeaning, readAddress, writeAddress } from "./search-address.js";
 import { makeResult } from "./search-result.js";
 import { samplePhrases } from "./suggested-comparisons.js";
 import { drawTray, isInTray, toggleInTray } from "./tray.js";
@@ -119,30 +119,45 @@ function drawResults(response, description) {
   const page = { state, hits, actions: { tray: toggleHitInTray, explain: explainByHit }, inTray: (id) => isInTray(state.index, id) };
   byId("trouble").replaceChildren();
   byId("count").replaceChildren(make("strong", {}, formatCount(total.value, "result")), ` in ${response.took} ms`);
+  drawByChoices(description);
   byId("against").replaceChildren(make("legend", {}, "Compare with"), ...makeAgainstChoices(hits));
   byId("results").start = state.from + 1;
   byId("results").replaceChildren(...hits.map((_, position) => makeResult(page, position)));
-  if (!hits.length) byId("trouble").replaceChildren(makeEmptyNotice());
+  if (!hits.length) byId("trouble").replaceChildren(makeEmptyNotice(description));
   drawPager(total.value);
   announce(formatCount(total.value, "result"));
 }
 
-function makeEmptyNotice() {
+function makeEmptyNotice(description) {
   const set = Object.keys(state.facets).length || state.since || state.until;
-  const advice = set ? "Try fewer filters." : "Try fewer or different words; suggestions appear as you type.";
+  const other = canSearchByMeaning(description) && state.by !== "both" ? "Search by words and meaning, or try other words." : "Try fewer or different words; suggestions appear as you type.";
+  const advice = set ? "Try fewer filters." : other;
   return make("div", { class: "notice" }, make("p", {}, make("strong", {}, "Nothing found. "), advice));
+}
+
+/** Draw what the words of the query find documents by, where there is a choice. */
+function drawByChoices(description) {
+  const field = byId("by");
+  field.hidden = !canSearchByMeaning(description) || !(state.q || "").trim();
+  const offers = [["words", "words"], ["meaning", "meaning"], ["both", "both"]];
+  field.replaceChildren(make("legend", {}, "Search by"), ...makeRadios("by", offers, state.by, (by) => changeState({ ...state, by, from: 0 })));
+}
+
+/** Make a radio button for each [value, label]. */
+function makeRadios(name, offers, chosen, choose) {
+  return offers.map(([value, label]) => {
+    const input = make("input", { type: "radio", name, value });
+    input.checked = value === chosen;
+    input.addEventListener("change", () => choose(value));
+    return make("label", {}, input, make("span", { dir: "auto" }, label));
+  });
 }
 
 function makeAgainstChoices(hits) {
   const chosen = hits.find((hit) => hit.id === state.doc);
   const named = state.doc ? `“${chosen?.title || state.doc}”` : null;
   const offers = [["query", "the query"], ["page", "the rest of the page"], ...(named ? [["document", named]] : [])];
-  return offers.map(([value, label]) => {
-    const input = make("input", { type: "radio", name: "why", value });
-    input.checked = state.why === value;
-    input.addEventListener("change", () => changeState({ ...state, why: value }));
-    return make("label", {}, input, make("span", { dir: "auto" }, label));
-  });
+  return makeRadios("why", offers, state.why, (why) => changeState({ ...state, why }));
 }
 
 function explainByHit(hit) {

@@ -41,12 +41,16 @@ def measure_query_evidence(
 
 
 def describe_query(query: ResolvedSide) -> SpaceQuery:
-    """Return a query as the spaces see it: without function words, and words that the caller may not know of."""
-    left_out = query.unreadable_words | ENGLISH_STOPWORDS
-    words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in left_out)
-    ids = map(query.reader.model.word_ids.get, words)
+    """Return a query as the spaces see it: without function words.
+
+    Words that the caller may not know of count as words that the index does not have.
+    """
+    words = dict.fromkeys(word for word in query.documents[0].tokens.split() if word not in ENGLISH_STOPWORDS)
+    word_ids = query.reader.model.word_ids
+    known = [word for word in words if word in word_ids and word not in query.unreadable_words]
+    unknown = tuple(word for word in words if word not in word_ids or word in query.unreadable_words)
     vector = None if query.side.vector is None else decode_vector(query.side.vector)
-    return SpaceQuery(np.array([id for id in ids if id is not None], dtype=np.int64), vector)
+    return SpaceQuery(np.array([word_ids[word] for word in known], dtype=np.int64), vector, unknown)
 
 
 def _describe_hit(hit: ResolvedSide, phrase_ids: NDArray[np.int64], edges: NDArray[np.float64]) -> SpaceHit:

@@ -6,6 +6,9 @@ import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Build
 from indexer.engines.embedded import fulltext_index
@@ -27,6 +30,7 @@ BUILD_MEMORY_BYTES = 128_000_000
 class EmbeddedBuild(Build):
     """A build that holds the index's write lock from the start to ``commit`` or ``abort``."""
 
+    keeps_text_vectors = True
     find_vector: FindVector = staticmethod(get_own_vector)
     """Returns the vector by which a document is found; may be set before the first write. It is called with the
     document as it will be read back, in the process that writes."""
@@ -60,6 +64,10 @@ class EmbeddedBuild(Build):
                 self._writer.add_document(document)
                 self._graph_writer.add(stored)
                 self._vector_writer.add(stored.document.id, self.find_vector(stored))
+
+    def write_text_vectors(self, batches: Iterable[NDArray[np.float32]]) -> None:
+        with translate_os_errors(self._folder.root):
+            self._vector_writer.add_text_vectors(batches)
 
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
         with translate_os_errors(self._folder.root):

@@ -71,7 +71,7 @@ class OpenEpoch:
         self.path = folder.path / epoch_name
         self._reload_lock = threading.Lock()
         try:
-            self._info = load_info(folder, self.path)
+            self.info = load_info(folder, self.path)
             self.files = EpochFiles(folder, self.path)
             self._compare_files()
             self.graph = load_phrase_graph(self.path / "graph")
@@ -124,7 +124,7 @@ class OpenEpoch:
     def current_info(self) -> IndexInfo:
         """Return the index info with live documents and drift as of now."""
         snapshot = self.current_state().snapshot
-        return replace(self._info, documents=snapshot.live_count, drift=snapshot.drift)
+        return replace(self.info, documents=snapshot.live_count, drift=snapshot.drift)
 
     def _reload(self) -> None:
         with self._reload_lock:

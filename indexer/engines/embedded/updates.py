@@ -14,10 +14,11 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.embedded import fulltext_index
 from indexer.engines.embedded.delta import Delta, load_delta, save_delta
 from indexer.engines.embedded.open_epoch import OpenEpoch
-from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector
+from indexer.engines.embedded.vectors.vector_index import FindVector, get_own_vector, make_text_vector_finder
 from indexer.engines.embedded.vectors.vector_index_writer import check_dimensions
 from indexer.engines.write_order import ClaimCheck, WriteMark, WriteResult
 from indexer.identifiers import is_document_id
+from indexer.vectors import read_text_dimensions
 
 UPDATE_MEMORY_BYTES = 32_000_000
 """Buffer of the tantivy writer."""
@@ -34,7 +35,9 @@ class UpdateSession:
         """``delta``: that of ``load_committed_delta``."""
         self._graph, self._path, self._files = epoch.graph, epoch.path, epoch.files
         self._delta = delta
-        self._dimensions = None if epoch.vectors is None else epoch.vectors.dimensions
+        text_dimensions = read_text_dimensions(epoch.info.settings)
+        self._dimensions = text_dimensions if epoch.vectors is None else epoch.vectors.dimensions
+        self._find_vector = _choose_vector_finder(epoch, text_dimensions)
         self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
         self._files.start_writing()
 
@@ -43,18 +46,17 @@ class UpdateSession:
         documents: Iterable[AnalysedDocument],
         sequence: int,
         check_claim: ClaimCheck,
-        find_vector: FindVector = get_own_vector,
     ) -> WriteResult:
         """Add or replace documents by id and commit; leave out those of which a newer write stands.
 
-        ``find_vector``: as that of the build. Raise BadInput for a vector of other dimensions; nothing is written then.
+        Raise BadInput for a vector of other dimensions; nothing is written then.
         """
         mark = WriteMark(sequence, time.time())
         stored, superseded = [], set()
         for analysed in documents:
             stored_form, document = fulltext_index.repair_and_build_tantivy_document(analysed)
             id = stored_form.document.id
-            check_dimensions(id, find_vector(stored_form), self._dimensions)
+            check_dimensions(id, self._find_vector(stored_form), self._dimensions)
             if self._delta.is_superseded(id, mark.sequence):
                 superseded.add(id)
                 continue
@@ -63,7 +65,7 @@ class UpdateSession:
             stored.append(stored_form)
         check_claim()
         if stored:
-            self._commit(self._delta.with_documents(stored, self._graph, mark, find_vector))
+            self._commit(self._delta.with_documents(stored, self._graph, mark, self._find_vector))
         return WriteResult(len(stored), mark.sequence, frozenset(superseded))
 
     def delete(self, ids: Sequence[str], sequence: int) -> WriteResult:
@@ -114,6 +116,17 @@ class UpdateSession:
         save_delta(delta, _prepared_path(self._path))
         opstamp = self._writer.commit()
         _publish_delta(delta, opstamp, self._path)
+
+
+def _choose_vector_finder(epoch: OpenEpoch, text_dimensions: int | None) -> FindVector:
+    """Return what finds the vectors of added documents: as those of the epoch were found.
+
+    Without the word vectors that the epoch was built with, added documents get none until the index is built anew.
+    """
+    if text_dimensions is None:
+        return get_own_vector
+    vectors = epoch.model.text_vectors
+    return make_text_vector_finder(vectors) if vectors.dimensions == text_dimensions else get_own_vector
 
 
 def load_committed_delta(epoch: Path) -> Delta:

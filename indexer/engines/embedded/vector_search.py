@@ -36,6 +36,8 @@ def find_nearest(
     ``allowed``: which documents may be found, shape (snapshot.size,); None: all. ``is_exact``: compare all of these, so
     that the others have no influence; otherwise the graph of neighbours finds most of the nearest.
     """
+    if not query.vector:
+        return []
     target = make_unit_vector(query.vector)
     parts = [_compare_added(snapshot, target, allowed)]
     if vectors is not None:
@@ -43,6 +45,8 @@ def find_nearest(
         parts.append(_compare_rows(vectors, rows, target, allowed))
     numbers = np.concatenate([part[0] for part in parts])
     cosines = np.concatenate([part[1] for part in parts])
+    near = np.flatnonzero(cosines >= query.min_cosine)
+    numbers, cosines = numbers[near], cosines[near]
     best = _select_best(numbers, cosines, snapshot, query.k)
     ids, _, _ = snapshot.read_ids_titles_and_degrees(numbers[best])
     return list(zip(ids, ((1.0 + cosines[best].astype(np.float64)) / 2.0).tolist(), strict=True))

