@@ -12,11 +12,11 @@ from worker.benchmark import (
     measure_index,
     measure_search,
     measure_solve,
-    measure_vectors,
     measure_worker,
 )
 from worker.benchmark.environment import ELASTICSEARCH, EMBEDDED, BenchEnvironment, Unmeasured
 from worker.benchmark.rows import BenchRow, MeasuredFigures, RatioForm, RowSpec, SpeedGoal
+from worker.benchmark.vectors import measure_vectors
 
 COLD_COMPARISON = "cold comparison"
 BOTH_ENGINES = (EMBEDDED, ELASTICSEARCH)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from indexer.cli.main import run
-from worker.benchmark.word_projection import DIMENSIONS
+from worker.benchmark.vectors.word_projection import DIMENSIONS
 
 ROW_FIELDS = {"name", "engine", "ours", "against", "ratio", "goal", "met", "p95", "repetitions"}
 TINY_BENCH = ("bench", "--quick", "--documents", "60")

@@ -7,7 +7,7 @@ import pytest
 
 from worker.benchmark.generated_corpus import generate_documents
 from worker.benchmark.probe import probe_vector_space
-from worker.benchmark.word_projection import DIMENSIONS, WordProjection
+from worker.benchmark.vectors.word_projection import DIMENSIONS, WordProjection
 
 
 def compute_cosine(a: list[float], b: list[float]) -> float:

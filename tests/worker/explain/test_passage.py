@@ -96,7 +96,7 @@ def test_a_query_of_unknown_words_has_no_passage(comparer: Comparer) -> None:
     assert [one.passage for one in explain(comparer, OTHER_WORDS, query="qwertyuiop asdfghjkl")] == [None]
 
 
-def test_words_that_only_hidden_documents_have_find_no_passage(tmp_path: Path) -> None:
+def test_words_that_only_hidden_documents_have_count_as_unknown(tmp_path: Path) -> None:
     """A caller must not learn from a passage that hidden documents connect a guessed word to it."""
     hidden = [
         replace(one, acl=("staff",)) if one.title in TOPICS["medicine"] else one for one in make_documents()[:400]
@@ -106,7 +106,10 @@ def test_words_that_only_hidden_documents_have_find_no_passage(tmp_path: Path) -
         comparer = Comparer(engine)
         spec = make_spec(comparer, Side.from_id(OTHER_WORDS.id))
         assert comparer.compare(spec).passage is not None
-        assert comparer.compare(replace(spec, groups=frozenset({"guests"}))).passage is None
+        guest_passage = comparer.compare(replace(spec, groups=frozenset({"guests"}))).passage
+        build_index([one for one in [*hidden, OTHER_WORDS] if not one.acl], engine, "readable", processes=1)
+        readable = comparer.make_spec("readable", Side.from_id(OTHER_WORDS.id), spec.b)
+        assert guest_passage == comparer.compare(readable).passage
 
 
 def test_the_offsets_are_those_of_the_original_text(comparer: Comparer) -> None:

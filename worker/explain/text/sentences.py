@@ -25,7 +25,7 @@ _SENTENCE_MARK, _BOUNDARY_MARK = Mark.SENTENCE.value, Mark.BOUNDARY.value
 _CANDIDATE = re.compile(r"[.!?…。！？\n\x0c\u2029]")
 _PARAGRAPH = re.compile(r"\n\s*(?:\n|[-*•#>|:])|\x0c|\u2029")
 """A blank line, or a line that begins with the mark of an item or a heading."""
-_OPENING = re.compile(r"[(\[{（［\"'“‘«„「『]+\Z")
+_OPENING = "([{（［\"'“‘«„「『"
 _CLOSING = re.compile(r"[.!?…。！？)\]}）］\"'”’»」』]+")
 _ABBREVIATIONS = frozenset("cf dr eq eqs fig figs mr mrs ms no nos pp prof sec st vol vs".split())
 """Words before a full stop that ends no sentence; so is a single letter."""
@@ -113,6 +113,6 @@ def _find_characters(text: str, piece_ends: Sequence[int], first: int, last: int
     """Return where a sentence starts and ends, with the brackets, quotation marks and full stop that belong to it."""
     start, end = piece_ends[2 * first], piece_ends[2 * last - 1]
     before = piece_ends[2 * first - 1] if first else 0
-    opening = _OPENING.search(text[max(before, start - 5) : start])
+    gap = text[max(before, start - 5) : start]
     closing = _CLOSING.match(text[end : min(end + 5, piece_ends[2 * last])])
-    return start - (len(opening[0]) if opening else 0), end + (len(closing[0]) if closing else 0)
+    return start - (len(gap) - len(gap.rstrip(_OPENING))), end + (len(closing[0]) if closing else 0)

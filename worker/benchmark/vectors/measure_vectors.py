@@ -19,7 +19,7 @@ from worker.benchmark.measure_http import run_service
 from worker.benchmark.measure_search import SearchClient
 from worker.benchmark.rows import MB, MeasuredFigures
 from worker.benchmark.timing import Timings, time_interleaved
-from worker.benchmark.word_projection import DIMENSIONS, WordProjection
+from worker.benchmark.vectors.word_projection import DIMENSIONS, WordProjection
 from worker.benchmark.workload import PAGE_HITS
 
 MAX_INDEXED = 20_000

@@ -1,0 +1,1 @@
+"""Rows of the benchmark about vectors of documents."""
