@@ -41,8 +41,11 @@ MODULES = {
 
 
 def find_component(module: str) -> str | None:
-    """Return the component of a module: its own, or that of the folder it is in; None if neither is listed."""
-    return next((name for name in (module, module.rpartition(".")[0]) if name in COMPONENTS), None)
+    """Return the component of a module: its own, or that of the nearest folder it is in; None if none is listed."""
+    names = module.split(".")
+    ancestors = (".".join(names[:length]) for length in range(len(names), 0, -1))
+    # a top-level package is a component of its own modules only
+    return next((name for name in ancestors if name in COMPONENTS and ("." in name or len(names) <= 2)), None)
 
 
 def imported_modules(path: Path) -> set[str]:

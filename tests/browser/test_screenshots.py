@@ -67,7 +67,7 @@ def test_a_picture_of_the_search_page(pictured_page: Page, tmp_path: Path) -> No
 def test_a_picture_of_a_search_by_meaning(pictured_page: Page, tmp_path: Path) -> None:
     pictured_page.emulate(width=1200, height=760)
     pictured_page.open(f"/?index=papers&q={MEANING}")
-    pictured_page.wait_for_texts(".result", 3)
+    pictured_page.wait_for_texts(".result", 2)
     pictured_page.wait_until_settled()
     save_screenshot(pictured_page, "meaning", tmp_path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
@@ -34,10 +34,10 @@ class Articles:
     def open_engine(self) -> Engine:
         return open_engine(self.url, prefix=self.prefix)
 
-    def attach(self, name: str) -> None:
+    def attach(self, name: str, *more_options: str) -> None:
         """Attach ``articles`` to an index or an alias of the server."""
         maps = [argument for field_map in FIELD_MAPS for argument in ("--map", field_map)]
-        options = ["--index", "articles", "--engine", self.url, "--index-processes", "1", *maps]
+        options = ["--index", "articles", "--engine", self.url, "--index-processes", "1", *maps, *more_options]
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PHRASECOM_INDEX_PREFIX", self.prefix)
             assert run(["attach", f"{self.url}/{name}", *options]) == 0
@@ -59,16 +59,22 @@ class Articles:
 
 @contextmanager
 def attach_articles(
-    elasticsearch_url: str, asked_url: str = "", documents: Mapping[str, dict[str, Any]] | None = None
+    elasticsearch_url: str,
+    asked_url: str = "",
+    documents: Mapping[str, dict[str, Any]] | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[Articles]:
-    """Create the index and attach to it; ``asked_url``: the server that PhraseCom asks, if it is another."""
+    """Create the index and attach to it.
+
+    ``asked_url``: the server that PhraseCom asks, if it is another; ``options``: further ones of the command.
+    """
     tag = uuid.uuid4().hex[:8]
     client = Elasticsearch(elasticsearch_url)
     articles = Articles(asked_url or elasticsearch_url, f"source-{tag}", f"side-{tag}-", client)
     client.indices.create(index=articles.index, mappings=MAPPINGS)
     entries = (make_articles() if documents is None else documents).items()
     helpers.bulk(client, ({"_index": articles.index, "_id": id, "_source": one} for id, one in entries), refresh=True)
-    articles.attach(articles.index)
+    articles.attach(articles.index, *options)
     yield articles
     with articles.open_engine() as engine:
         for index in engine.list_indexes():

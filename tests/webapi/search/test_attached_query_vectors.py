@@ -123,8 +123,11 @@ def test_a_vector_that_does_not_fit_is_refused_in_why_only(elasticsearch_url: st
         app.close()
 
 
-def test_an_index_that_was_attached_without_vectors_explains_by_words(articles: Articles, vector: list[float]) -> None:
-    with articles.open_engine() as engine:
+def test_an_index_that_was_attached_without_vectors_explains_by_words(
+    elasticsearch_url: str, vector: list[float]
+) -> None:
+    without = ("--vectors", "none")
+    with attach_articles(elasticsearch_url, options=without) as articles, articles.open_engine() as engine:
         app = make_app_client(engine)
         found = search(app, {"knn": make_knn(vector), "size": 3})
         assert all(hit["why"]["common"] == [] and hit["why"]["state"] == "done" for hit in found["hits"]["hits"])

@@ -258,7 +258,7 @@ def test_the_caller_may_say_which_words_to_explain_by(app: AppClient) -> None:
     assert read_words(search(app, {"query": {"match_all": {}}}, "?q=title:solar")) == {"solar"}
     assert all("why" not in hit for hit in search(app, {**body, "why": False})["hits"]["hits"])
     for why, reason in (
-        ({"vector": [1.0]}, "the index has no vectors"),
+        ({"vector": [1.0]}, "the vector has 1 numbers"),
         ({"words": "x"}, "why"),
         ({"query": 1}, "why.query"),
         ({"query": "x", "fields": ["title"]}, "why.fields"),
