@@ -42,6 +42,7 @@ def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
             "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
             "queries": {"papers": queries},
+            "editor": {"skipped": "no corpus papers.jsonl"},
             "goals": [
                 *check_goals(KEYWORD_GOALS, keywords, BASELINES),
                 *check_goals(MASKED_GOALS, masked, BASELINES),
