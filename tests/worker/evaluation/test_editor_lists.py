@@ -315,11 +315,11 @@ def test_a_missing_corpus_a_kind_and_a_document_that_are_not_there_are_refused_w
     write_lines(lists, BEES_AND_BOATS, make_row("laws-1", "law-1", "law-2", kind="laws"))
     assert run(files) == 2
     (message,) = capsys.readouterr().err.splitlines()
-    assert "laws.jsonl; make it with tests/tools/make_editor_corpora.py" in message
+    assert "laws.jsonl; make it with python -m tests.tools.make_editor_corpora" in message
     write_lines(lists, BEES_AND_BOATS, make_row("hobbies-9", "bees-000", "gone"))
     assert run(files) == 2
     message = capsys.readouterr().err.splitlines()[-1]
-    assert "no document 'gone', which hobbies-9 compares; make the corpus again" in message
+    assert "no document 'gone', which hobbies-9 compares; make it again" in message
     assert run([*files, "--corpus", "papers"]) == 2
     assert "KIND=FILE" in capsys.readouterr().err
 

@@ -67,6 +67,10 @@ def test_every_figure_of_queries_is_a_row_of_its_table(page: str) -> None:
         assert table.count(f"| {figure.replace('_', ' ')} |") == 2  # of all queries, and of the one kind
 
 
+def test_lists_of_an_editor_that_were_not_measured_say_why(page: str) -> None:
+    assert page.endswith("\n## Lists of an editor\n\nNot measured: no corpus papers.jsonl.\n")
+
+
 def test_every_method_is_a_row_of_every_table(page: str) -> None:
     tables = page.count("| method |")
     assert tables == 3

@@ -123,7 +123,7 @@ def load_editor_data(
     files = {kind: other_corpora.get(kind, folder / f"{kind}.jsonl") for kind in known if not kinds or kind in kinds}
     for kind, file in files.items():
         if not file.exists():
-            fix = f"make it with tests/tools/make_editor_corpora.py, or give --corpora FOLDER or --corpus {kind}=FILE"
+            fix = f"make it with python -m tests.tools.make_editor_corpora, or give --corpora or --corpus {kind}=FILE"
             raise BadInput(f"no corpus {file}", fix=fix)
     chosen = [pair for pair in pairs if pair.kind in files]
     return EditorData(chosen, files, read_verdicts(verdicts) if verdicts else ReaderVerdicts())

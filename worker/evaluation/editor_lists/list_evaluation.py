@@ -86,7 +86,7 @@ class _ListReader:
             if document is None:
                 raise BadInput(
                     f"the corpus of {pair.kind} has no document {id!r}, which {pair.pair} compares",
-                    fix="make the corpus again with tests/tools/make_editor_corpora.py",
+                    fix="make it again with python -m tests.tools.make_editor_corpora",
                 )
 
     def compare(self, pair: EditorPair, run: MethodRun) -> PairOutcome:
