@@ -15,7 +15,7 @@ from pathlib import Path
 from indexer.documents import Document
 from indexer.engines.base import Engine
 from indexer.errors import BadInput, UnknownIndex
-from indexer.indexing.build import build_index
+from indexer.indexing.build import AnalysisOptions, build_index
 from indexer.progress import Progress, no_progress
 from indexer.readers.docstrings import read_docstrings
 from indexer.text.lemmatizer import Lemmatizer
@@ -112,7 +112,7 @@ def ensure_index(
     digest.update(f"{limit}:{language}{f':{one_in}' * (one_in > 1)}".encode())
     name = f"evaluate-{digest.hexdigest()[:10]}"
     documents = _read_documents(keyphrases, background, limit, one_in, language)
-    return _build_if_missing(engine, name, documents, encoder, progress)
+    return _build_if_missing(engine, name, documents, encoder, progress, language)
 
 
 def ensure_docstring_index(engine: Engine, progress: Progress = no_progress, encoder: TextEncoder | None = None) -> str:
@@ -148,7 +148,12 @@ def is_in_sample(document_id: str, one_in: int) -> bool:
 
 
 def _build_if_missing(
-    engine: Engine, name: str, documents: Iterable[Document], encoder: TextEncoder | None, progress: Progress
+    engine: Engine,
+    name: str,
+    documents: Iterable[Document],
+    encoder: TextEncoder | None,
+    progress: Progress,
+    language: str = "en",
 ) -> str:
     if encoder is not None:
         name = f"{name}-{encoder.name}"
@@ -158,7 +163,7 @@ def _build_if_missing(
         if encoder is not None:
             file = VectorFile(get_vector_folder() / f"{name}.npz", encoder)
             documents = add_vectors(list(documents), file, progress)
-        build_index(documents, engine, name, progress=progress)
+        build_index(documents, engine, name, AnalysisOptions(language=language), progress)
     return name
 
 

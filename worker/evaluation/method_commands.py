@@ -167,9 +167,10 @@ def all_command(
     data: Path, pairs: int, cases: int, part: str, methods: tuple[str, ...], presets: tuple[str, ...], seed: int,
     report: TextIO | None, as_json: bool, **settings: str | None,
 ) -> int:  # fmt: skip
-    """Measure everything: all data sets, all methods, masked phrases, queries, and the table of goals."""
+    """Measure everything: all data sets, all methods, masked phrases, queries, an editor's lists, and the goals."""
     from indexer.progress import progress_bar
     from indexer.settings import load_settings
+    from worker.evaluation.editor_lists.list_tables import print_editor_tables
     from worker.evaluation.report import render_report
     from worker.evaluation.run_all import evaluate_all
 
@@ -192,6 +193,8 @@ def all_command(
     for name, evaluation in results["queries"].items():
         click.echo(f"\nreasons for queries, {name}")
         print_query_figures(evaluation)
+    click.echo("\nlists of an editor")
+    print_editor_tables(results["editor"])
     click.echo("\ngoals")
     columns = list(results["goals"][0])
     print_table(columns, [[row.get(c, "") for c in columns] for row in results["goals"]])

@@ -11,6 +11,7 @@ from indexer.documents import PAIR_SEPARATOR, Document
 from indexer.engines.search_types import Hit, Selection
 from indexer.errors import BadInput
 from indexer.model.evidence_spaces import SpaceName
+from indexer.model.phrase_model import PhraseModel
 from indexer.text.stopwords import ENGLISH_STOPWORDS, mark_stopwords
 from indexer.text.tokenizer import split_words_and_separators
 from worker.comparer import Comparer
@@ -133,12 +134,16 @@ class QueryRunner:
 
     @cached_property
     def _function_words(self) -> frozenset[str]:
-        model = self.reader.model
-        language = model.settings.get("language", "en")
-        words = list(model.words)
-        is_function_word = mark_stopwords(words, model.word_document_frequency, model.document_count, language)
-        listed = ENGLISH_STOPWORDS if language == "en" else frozenset()
-        return listed.union(word for word, is_listed in zip(words, is_function_word.tolist(), strict=True) if is_listed)
+        return list_function_words(self.reader.model)
+
+
+def list_function_words(model: PhraseModel) -> frozenset[str]:
+    """Return the function words of an index, as lemmas."""
+    language = model.settings.get("language", "en")
+    words = list(model.words)
+    is_function_word = mark_stopwords(words, model.word_document_frequency, model.document_count, language)
+    listed = ENGLISH_STOPWORDS if language == "en" else frozenset()
+    return listed.union(word for word, is_listed in zip(words, is_function_word.tolist(), strict=True) if is_listed)
 
 
 def fold_words(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from worker.evaluation.editor_lists.list_tables import list_editor_tables
 from worker.evaluation.goals import DEFAULT_RUN, collect_figures
 from worker.evaluation.masked_phrases import MASKED_FIGURES
 from worker.evaluation.quality_metrics import SHOWING_FIGURES, SORTING_FIGURES
@@ -29,6 +30,17 @@ def _render_lines(results: dict[str, Any]) -> Iterator[str]:
         spaces = ", ".join(evaluation["spaces"]) or "none"
         yield from ("", f"## Reasons for queries: {name}", "", f"Spaces of evidence: {spaces}.", "")
         yield from render_table(QUERY_COLUMNS, list_query_rows(evaluation))
+    yield from _render_editor_lists(results["editor"])
+
+
+def _render_editor_lists(evaluation: dict[str, Any]) -> Iterator[str]:
+    yield from ("", "## Lists of an editor")
+    if "skipped" in evaluation:
+        yield from ("", f"Not measured: {evaluation['skipped']}.")
+        return
+    for title, columns, rows in list_editor_tables(evaluation):
+        yield from ("", f"{title.capitalize()}:", "")
+        yield from render_table(columns, rows)
 
 
 QUERY_COLUMNS = ("part", "figure", "value", "95 % interval", "of")

@@ -20,6 +20,8 @@ from worker.evaluation.datasets import (
     ensure_query_index,
     load_gold,
 )
+from worker.evaluation.editor_lists.editor_pairs import load_editor_data
+from worker.evaluation.editor_lists.list_evaluation import evaluate_editor_lists
 from worker.evaluation.goals import (
     KEYWORD_GOALS,
     MASKED_GOALS,
@@ -52,7 +54,8 @@ def evaluate_all(
     encoder: TextEncoder | None = None,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Evaluate keywords on every dataset, masked phrases and queries on papers, news and docstrings; check the goals.
+    """Evaluate keywords on every dataset, masked phrases and queries on papers, news and docstrings, and an editor's
+    lists where their corpora are; check the goals.
 
     ``encoder``: makes vectors, with which queries are evaluated once more; without it they are not. Raises BadInput if
     the data folder lacks a file of a dataset.
@@ -84,6 +87,7 @@ def evaluate_all(
         step = _label_progress(progress, f"masked {name}")
         results["masked"][name] = evaluate_masked(comparer, index, masked_cases, runs, seed=seed, progress=step)
     results["queries"] = dict(evaluate_query_datasets(comparer, data, part, seed, progress, encoder))
+    results["editor"] = evaluate_editor_or_skip(comparer, runs, part, seed, progress)
     results["goals"] = check_goals(KEYWORD_GOALS, results["keywords"]["openreview"], BASELINES)
     results["goals"] += check_goals(MASKED_GOALS, results["masked"]["openreview"], BASELINES)
     for name, evaluation in results["queries"].items():
@@ -111,7 +115,7 @@ def evaluate_query_datasets(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield name and figures of every corpus to query whose file is there: without vectors and, if there is an encoder,
     with them."""
-    half = "choose" if part == "tune" else part  # judged queries have two halves: none is there to fit weights on
+    half = choose_half_of_part(part)
     for dataset in QUERY_DATASETS.values():
         if dataset.file is not None and not (data / dataset.file).exists():
             continue
@@ -126,6 +130,22 @@ def evaluate_query_datasets(
                 queries=() if own is None else queries, judged=judged, encoder=own,
                 progress=_prefix_progress(progress, name),
             )  # fmt: skip
+
+
+def evaluate_editor_or_skip(
+    comparer: Comparer, runs: list[MethodRun], part: str, seed: int, progress: Progress
+) -> dict[str, Any]:
+    """Return the figures by an editor's lists, or under ``skipped`` why there are none."""
+    try:
+        data = load_editor_data(choose_half_of_part(part))
+        return evaluate_editor_lists(comparer, data, runs, seed=seed, progress=progress)
+    except BadInput as error:
+        return {"skipped": str(error)}
+
+
+def choose_half_of_part(part: str) -> str:
+    """Return the half of what has two halves: nothing in it is there to fit weights on."""
+    return "choose" if part == "tune" else part
 
 
 def _prefix_progress(progress: Progress, name: str) -> Progress:

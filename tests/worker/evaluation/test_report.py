@@ -42,6 +42,7 @@ def page(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> str:
             "ahead": {"papers": compare_with_baselines(keywords)},
             "masked": {"papers": masked},
             "queries": {"papers": queries},
+            "editor": {"skipped": "no corpus papers.jsonl"},
             "goals": [
                 *check_goals(KEYWORD_GOALS, keywords, BASELINES),
                 *check_goals(MASKED_GOALS, masked, BASELINES),
@@ -64,6 +65,10 @@ def test_every_figure_of_queries_is_a_row_of_its_table(page: str) -> None:
         assert table.count(f"| {figure} |") == 1
     for figure in JUDGED_FIGURES:
         assert table.count(f"| {figure.replace('_', ' ')} |") == 2  # of all queries, and of the one kind
+
+
+def test_lists_of_an_editor_that_were_not_measured_say_why(page: str) -> None:
+    assert page.endswith("\n## Lists of an editor\n\nNot measured: no corpus papers.jsonl.\n")
 
 
 def test_every_method_is_a_row_of_every_table(page: str) -> None:

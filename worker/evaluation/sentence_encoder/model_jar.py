@@ -38,9 +38,13 @@ def read_model_files() -> ModelFiles:
 
 
 def get_cache_folder() -> Path:
-    """Return the folder of downloads: in PHRASECOM_CACHE, or in .cache of the project."""
-    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[3] / ".cache"
-    return Path(root).resolve() / "sentence_encoder"
+    """Return the folder of downloads."""
+    return get_cache_root() / "sentence_encoder"
+
+
+def get_cache_root() -> Path:
+    """Return the folder of what evaluations keep: PHRASECOM_CACHE, or .cache of the project."""
+    return Path(os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[3] / ".cache").resolve()
 
 
 def fetch_jar(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from indexer.documents import Document
 from indexer.progress import Progress, no_progress
 from indexer.vectors import encode_vector
+from worker.evaluation.sentence_encoder.model_jar import get_cache_root
 
 _SAVE_EVERY = 1000
 """Texts after which new vectors are written, so that an interrupted run continues from there."""
@@ -82,6 +83,5 @@ def join_title_and_text(document: Document) -> str:
 
 
 def get_vector_folder() -> Path:
-    """Return the folder of vector files: in PHRASECOM_CACHE, or in .cache of the project."""
-    root = os.environ.get("PHRASECOM_CACHE") or Path(__file__).resolve().parents[3] / ".cache"
-    return Path(root).resolve() / "text_vectors"
+    """Return the folder of vector files."""
+    return get_cache_root() / "text_vectors"

@@ -1,0 +1,1 @@
+"""Comparisons measured against lists that an editor wrote by hand, and against verdicts of readers."""
