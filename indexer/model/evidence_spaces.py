@@ -2,15 +2,14 @@
 
 Each space measures how far the query and the hit lie in the direction of a phrase, as z-scores: standard deviations
 above the mean of random documents of the corpus, which the reservoir holds. The evidence of a space is the smaller of
-the two, that of all spaces their weighted sum. Random documents are measured like hits: the evidence that 5 % of them
-reach with their best salient phrase is the *floor*, and the *strength* of a phrase is its evidence as a multiple of it.
-So strengths compare between corpora, queries and combinations of spaces.
+the two. The spaces, where an index has them, and the source that each belongs to:
 
-The spaces, where an index has them:
+    vectors  the vectors that documents and query came with    indexer.model.vector_space        vectors
+    words    word vectors that come with this package          indexer.model.phrase_directions   text
+    topics   latent semantic analysis of the corpus itself     indexer.model.phrase_directions   text
 
-    vectors  the vectors that documents and query came with    indexer.model.vector_space
-    words    word vectors that come with this package          indexer.model.phrase_directions
-    topics   latent semantic analysis of the corpus itself     indexer.model.phrase_directions
+A third source is the *closeness* of query and hit in the space of the vectors, the same for all phrases of a hit.
+What the sources say together, compared with what they say of random documents, is ``indexer.model.evidence_scale``.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.model.evidence_scale import MIN_RESERVOIR, EvidenceScale, Source
 from indexer.model.topic_space import WeighedText
 
 Ints = NDArray[np.integer]
@@ -32,13 +31,6 @@ Vectors = NDArray[np.float32]
 Scores = NDArray[np.float64]
 SpaceName = Literal["vectors", "words", "topics"]
 SPACE_NAMES: tuple[SpaceName, ...] = get_args(SpaceName)
-
-MAX_NOISE = 0.05
-"""A phrase is evidence if at most this share of random documents has one as good."""
-MIN_RESERVOIR = 300
-"""In a reservoir of fewer documents, 5 % of them are a dozen, some of which are related to any query."""
-_MIN_FLOOR = 1.0
-"""Evidence of less than a standard deviation stands out from nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +114,9 @@ class EvidenceSpace(ABC, Generic[Table]):
     """A space in which phrases have directions and random documents a spread along them."""
 
     name: SpaceName
+    source: Source
     weight: float = 1.0
-    """Of its evidence in the sum."""
+    """Of its evidence in the sum of its source."""
 
     @abstractmethod
     def locate_query(self, query: SpaceQuery) -> LocatedQuery | None:
@@ -144,6 +137,17 @@ class EvidenceSpace(ABC, Generic[Table]):
         NaN for documents that have no place in the space.
         """
 
+    def measure_closeness(self, query: LocatedQuery, hit: SpaceHit) -> float | None:
+        """Return how close query and hit are, as a z-score among random documents; None in a space without closeness.
+
+        ``hit``: one that has a place in the space.
+        """
+        return None
+
+    def measure_random_closeness(self, query: LocatedQuery) -> Scores | None:
+        """Return the same for each random document, shape (documents of the reservoir,); None where hits have none."""
+        return None
+
     def measure_texts(self, query: LocatedQuery, word_ids: Ints, owners: Ints, text_count: int) -> Scores | None:
         """Return the cosine of each text with the query, (texts,); None in a space in which words have no place.
 
@@ -159,7 +163,8 @@ class PhraseEvidence:
     strength: Scores
     """As a multiple of the floor; 0 for a phrase that the model does not have."""
     noise: Scores
-    """Share of random documents whose best phrase has as much evidence; 1 for a phrase that the model does not have."""
+    """Share of random documents whose best phrase has as much evidence, or, if it is larger, of their phrases that do
+    without closeness; 1 for a phrase that the model does not have."""
     by_space: Mapping[SpaceName, Scores] = field(default_factory=dict)
     """z-scores of each space; NaN for a hit that has no place in it."""
 
@@ -203,19 +208,22 @@ class EvidenceSpaces:
         if not self.is_available or not located or not len(known):
             return None
         measured = {space: _measure_hits(space, place, known, hits) for space, place in located.items()}
-        random_evidence = _RandomEvidence(self._reservoir, located)
+        random_documents = _RandomDocuments(self._reservoir, located)
         strengths, noises = [], []
         for number, hit in enumerate(hits):
-            parts = {space: parts[number] for space, parts in measured.items()}
-            evidence = [space.weight * part for space, part in parts.items() if part is not None]
-            best = random_evidence.measure_best([part is not None for part in parts.values()])
-            if not evidence or len(best) < MIN_RESERVOIR:
+            parts = {space: part for space, own in measured.items() if (part := own[number]) is not None}
+            scale = random_documents.scale_evidence(tuple(parts))
+            if scale is None:
                 strengths.append(np.zeros(len(hit.phrase_ids)))
                 noises.append(np.ones(len(hit.phrase_ids)))
                 continue
-            total = np.sum(evidence, axis=0)
-            strengths.append(total / max(float(np.quantile(best, 1 - MAX_NOISE)), _MIN_FLOOR))
-            noises.append(compute_share_at_least(best, total))
+            evidence = _sum_by_source(parts)
+            for space in parts:
+                closeness = space.measure_closeness(located[space], hit)
+                if closeness is not None:
+                    evidence["closeness"] = np.full(len(hit.phrase_ids), closeness)
+            strengths.append(scale.compute_strength(evidence))
+            noises.append(scale.compute_noise(evidence))
         return PhraseEvidence(
             np.where(ids >= 0, np.concatenate(strengths), 0.0),
             np.where(ids >= 0, np.concatenate(noises), 1.0),
@@ -262,37 +270,48 @@ def _measure_hits(
     return [space.measure_hit(query, phrases.take(own), hit) for own, hit in zip(rows, hits, strict=True)]
 
 
-class _RandomEvidence:
-    """Evidence for a query of the best salient phrase of each random document, by the spaces that are summed."""
+def _sum_by_source(parts: Mapping[EvidenceSpace[Any], Scores]) -> dict[Source, Scores]:
+    """Return the weighted sum of the evidence of the spaces of each source; all arrays have the same shape."""
+    sums: dict[Source, Scores] = {}
+    for space, part in parts.items():
+        weighted = space.weight * part
+        sums[space.source] = sums[space.source] + weighted if space.source in sums else weighted
+    return sums
+
+
+class _RandomDocuments:
+    """Random documents measured for a query, in the spaces that hits have a place in."""
 
     def __init__(self, reservoir: Reservoir, located: Mapping[EvidenceSpace[Any], LocatedQuery]) -> None:
         self._reservoir, self._located = reservoir, located
-        self._best: dict[tuple[bool, ...], Scores] = {}
+        self._scales: dict[tuple[EvidenceSpace[Any], ...], EvidenceScale | None] = {}
 
     @cached_property
-    def _by_space(self) -> list[Scores]:
-        return [space.weight * space.measure_reservoir(place) for space, place in self._located.items()]
+    def _by_space(self) -> dict[EvidenceSpace[Any], Scores]:
+        return {space: space.measure_reservoir(place) for space, place in self._located.items()}
 
-    def measure_best(self, is_used: Sequence[bool]) -> Scores:
-        """Return the evidence of the documents that have a place in the used spaces, ascending."""
-        key = tuple(is_used)
-        if key not in self._best:
-            self._best[key] = self._sum_and_sort(list(compress(self._by_space, key)))
-        return self._best[key]
+    def scale_evidence(self, spaces: tuple[EvidenceSpace[Any], ...]) -> EvidenceScale | None:
+        """Return the scale of the evidence from some of the spaces; None if too few documents have a place in them."""
+        if spaces not in self._scales:
+            self._scales[spaces] = self._build_scale(spaces)
+        return self._scales[spaces]
 
-    def _sum_and_sort(self, parts: Sequence[Scores]) -> Scores:
-        sizes = np.diff(self._reservoir.starts)
-        with_phrases = np.flatnonzero(sizes)
-        if not parts or not len(with_phrases):
-            return np.zeros(0)
-        best = np.full(len(sizes), -np.inf)
-        best[with_phrases] = np.maximum.reduceat(np.sum(parts, axis=0), self._reservoir.starts[with_phrases])
-        return np.sort(best[~np.isnan(best)])
-
-
-def compute_share_at_least(ascending: Scores, values: Scores) -> Scores:
-    """Return the share of some numbers, in ascending order, that are at least as large as each of the values."""
-    return np.asarray(1.0 - np.searchsorted(ascending, values, side="left") / len(ascending))
+    def _build_scale(self, spaces: tuple[EvidenceSpace[Any], ...]) -> EvidenceScale | None:
+        if not spaces or not len(self._reservoir.phrase_ids):
+            return None
+        evidence = _sum_by_source({space: self._by_space[space] for space in spaces})
+        for space in spaces:
+            closeness = space.measure_random_closeness(self._located[space])
+            if closeness is not None:
+                evidence["closeness"] = closeness[self._reservoir.owners]
+        has_place = ~np.isnan(np.sum(list(evidence.values()), axis=0))
+        starts = np.flatnonzero(np.diff(self._reservoir.owners[has_place], prepend=-1))
+        without_phrases = int(np.count_nonzero(np.diff(self._reservoir.starts) == 0))
+        if len(starts) + without_phrases < MIN_RESERVOIR:
+            return None
+        return EvidenceScale(
+            {source: scores[has_place] for source, scores in evidence.items()}, starts, without_phrases
+        )
 
 
 def normalise_rows(vectors: Vectors) -> Vectors:

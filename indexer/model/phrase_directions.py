@@ -48,6 +48,8 @@ class PhraseVectors(NamedTuple):
 class PhraseDirections(EvidenceSpace[PhraseVectors]):
     """Measures how far queries, documents and phrases point the same way in a space of words."""
 
+    source = "text"
+
     def __init__(
         self,
         name: SpaceName,

@@ -20,7 +20,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.model.evidence_spaces import MIN_RESERVOIR, Ints, Vectors, normalise_rows
+from indexer.model.evidence_scale import MIN_RESERVOIR
+from indexer.model.evidence_spaces import Ints, Vectors, normalise_rows
 from indexer.model.topic_space import TopicSpace, to_single_precision
 from indexer.model.word_vectors import get_general_vectors
 

@@ -5,8 +5,8 @@ and of length 1 again. The direction of a phrase is the mean place of the docume
 all, so it says what these documents have in common, whatever model made the vectors. A hit is left out of the
 directions of its own phrases: that it contains them would be its own evidence.
 
-That query and hit are close to each other, as a z-score of their cosine among random documents, confirms the evidence
-for a phrase, and doubles it at most: a close hit has phrases that have nothing to do with the query.
+That query and hit are close to each other, as a z-score of their cosine among random documents, is evidence that the
+hit is about the query. It says nothing about which of its phrases is the reason, and is measured apart from theirs.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
     """The space of the documents' own vectors."""
 
     name = "vectors"
+    source = "vectors"
 
     def __init__(
         self, projection: VectorProjection, centroids: PhraseCentroids, reservoir: Reservoir, reservoir_places: Vectors
@@ -141,7 +142,7 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         if not len(hit.vectors) or hit.vectors.shape[1] != self.projection.input_dimensions:
             return None
         places = self.projection.project(hit.vectors)
-        place = normalise_rows(places.mean(axis=0, keepdims=True))[0]
+        place = _average_places(places)
         if not place.any():
             return None
         others = phrases.sums - hit.holds.astype(np.float32) @ (places - self._spread.mean)
@@ -149,17 +150,22 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         directions = normalise_rows(np.where(has_others[:, np.newaxis], others, np.float32(0)))
         about_query = directions @ query.direction
         about_hit = directions @ (place - self._spread.mean)
-        evidence = divide_or_zero(np.minimum(about_query, about_hit), self._spread.measure_along(directions))
-        return _confirm_evidence(evidence, np.asarray(query.measure_closeness(place @ query.direction)))
+        return divide_or_zero(np.minimum(about_query, about_hit), self._spread.measure_along(directions))
 
     def measure_reservoir(self, query: LocatedQuery) -> Scores:
         candidates, owners = self._reservoir_candidates, self._reservoir.owners
         by_document = (self._reservoir_places - self._spread.mean) @ query.direction
         by_phrase = (candidates.sums @ query.direction)[self._reservoir.distinct_phrases[1]]
         about_query = divide_or_zero(by_phrase - by_document[owners], candidates.scales)
+        return np.where(self._has_place[owners], np.minimum(about_query, candidates.about_document), np.nan)
+
+    def measure_closeness(self, query: LocatedQuery, hit: SpaceHit) -> float:
+        place = _average_places(self.projection.project(hit.vectors))
+        return float(query.measure_closeness(place @ query.direction))
+
+    def measure_random_closeness(self, query: LocatedQuery) -> Scores:
         closeness = query.measure_closeness(self._reservoir_places @ query.direction)
-        evidence = np.minimum(about_query, candidates.about_document)
-        return np.where(self._has_place[owners], _confirm_evidence(evidence, closeness[owners]), np.nan)
+        return np.where(self._has_place, closeness, np.nan)
 
     @cached_property
     def _reservoir_candidates(self) -> _ReservoirCandidates:
@@ -179,9 +185,9 @@ class VectorSpace(EvidenceSpace[CentroidSums]):
         return _ReservoirCandidates(sums, scales, about)
 
 
-def _confirm_evidence(evidence: Scores, closeness: NDArray[np.floating]) -> Scores:
-    """Return the evidence for phrases, (P,), with the closeness of query and hit added to each as far as it reaches."""
-    return np.asarray(evidence + np.minimum(evidence, closeness))
+def _average_places(places: Vectors) -> Vectors:
+    """Return the place of a hit, (dimensions,), whose documents have these, shape (documents, dimensions)."""
+    return np.asarray(normalise_rows(places.mean(axis=0, keepdims=True))[0])
 
 
 class _ReservoirCandidates(NamedTuple):

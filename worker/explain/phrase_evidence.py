@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.model.evidence_scale import MIN_RESERVOIR
 from indexer.model.evidence_spaces import (
-    MIN_RESERVOIR,
     SPACE_NAMES,
     PhraseEvidence,
     SpaceHit,

@@ -18,7 +18,8 @@ import numpy as np
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.model.bm25 import split_phrase_words
-from indexer.model.evidence_spaces import MAX_NOISE, PhraseEvidence
+from indexer.model.evidence_scale import MAX_NOISE
+from indexer.model.evidence_spaces import PhraseEvidence
 from indexer.text.stopwords import ENGLISH_STOPWORDS
 from worker.methods.base import PairProblem, RankedList
 from worker.methods.log_evidence import rank_distinct_by_odds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indexer.model.evidence_spaces import MAX_NOISE, EvidenceSpaces, Reservoir, SpaceHit, SpaceQuery, normalise_rows
+from indexer.model.evidence_spaces import EvidenceSpaces, Reservoir, SpaceHit, SpaceQuery, normalise_rows
 from indexer.model.vector_space import MAX_DIMENSIONS, PhraseCentroids, VectorSpace, fit_projection
 
 FIELDS, PER_FIELD, DIMENSIONS = 6, 80, 200
@@ -114,17 +114,16 @@ def test_spaces_tell_hits_of_the_field_from_random_ones_and_leave_out_hits_witho
     assert np.isnan(found.by_space["vectors"][4])
 
 
-def test_strength_one_is_the_noise_floor(space: VectorSpace) -> None:
+def test_the_closeness_of_a_hit_is_measured_apart_from_its_phrases(space: VectorSpace) -> None:
     vectors = make_vectors()
-    fields = np.repeat(np.arange(FIELDS), PER_FIELD)
-    spaces = EvidenceSpaces([space], Reservoir(np.arange(DOCUMENTS + 1), fields))
-    hits = [
-        SpaceHit(np.array([n // PER_FIELD]), {}, None, vectors[n : n + 1], np.array([[True]])) for n in range(DOCUMENTS)
-    ]
-    found = spaces.measure(SpaceQuery(np.zeros(0, int), vectors[0]), hits)
-    assert found is not None
-    above = found.strength >= 1
-    assert (found.noise[above] <= MAX_NOISE + 0.01).all() and (found.noise[~above] >= MAX_NOISE - 0.01).all()
+    located = space.locate_query(SpaceQuery(np.zeros(0, int), vectors[0]))
+    assert located is not None
+    closeness = space.measure_random_closeness(located)
+    assert closeness.mean() == pytest.approx(0, abs=1e-4) and closeness.std() == pytest.approx(1, abs=1e-4)
+    for number in (0, 1, DOCUMENTS - 1):
+        hit = SpaceHit(np.array([LONE]), {}, None, vectors[number : number + 1], np.array([[False]]))
+        assert space.measure_closeness(located, hit) == pytest.approx(closeness[number], abs=1e-3)
+    assert closeness[1] > 1 > closeness[-1]
 
 
 def test_a_small_reservoir_measures_nothing(space: VectorSpace) -> None:
