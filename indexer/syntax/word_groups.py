@@ -24,11 +24,11 @@ AUXILIARIES = _split("am are be been being did do does gets get got had has have
 
 OBJECT_PARTICIPLES = _split(
     """
-    achieving allowing applying based being causing combining comparing compared concerning considering containing
-    covering depending employing enabling excluding exploiting facing following getting given giving having helping
-    holding improving including introducing involving keeping leading letting leveraging obtaining offering
-    outperforming proposing providing producing putting raising reaching receiving reducing regarding representing
-    requiring saying seeking selling showing taking telling trying using utilizing wanting
+    achieving acting allowing applying based being causing combining compared comparing concerning considering
+    containing covering depending employing enabling excluding exploiting facing following getting given giving having
+    helping holding improving including indicating introducing involving keeping leading letting leveraging obtaining
+    offering outperforming producing proposing providing putting raising reaching receiving reducing regarding
+    representing requiring saying seeking selling showing suggesting taking telling trying using utilizing wanting
     """
 )
 """Participles that a noun after them is the object of, not their noun: "using neural networks"."""

@@ -1,4 +1,4 @@
-"""Texts with parts of speech, as lists that tests can read."""
+"""Texts with parts of speech and noun phrases, as lists that tests can read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.documents import Document
+from indexer.syntax.noun_phrases import find_noun_phrases
 from indexer.syntax.tagger import tag_tokens
 from indexer.syntax.tags import Tag
 from indexer.syntax.word_features import load_word_feature_table, look_up_tokens
@@ -22,10 +23,18 @@ class TaggedTexts:
     words: list[str]
     marks: NDArray[np.uint8]
     tags: NDArray[np.uint8]
+    phrase_starts: NDArray[np.int64]
+    phrase_lengths: NDArray[np.int64]
 
     @property
     def tag_names(self) -> list[str]:
         return [Tag(tag).name for tag in self.tags]
+
+    @property
+    def phrases(self) -> list[str]:
+        """Phrases with a space between words, also where a hyphen is."""
+        ranges = zip(self.phrase_starts.tolist(), self.phrase_lengths.tolist(), strict=True)
+        return [" ".join(self.words[start : start + length]) for start, length in ranges]
 
 
 def tag_documents(documents: Sequence[Document]) -> TaggedTexts:
@@ -35,7 +44,8 @@ def tag_documents(documents: Sequence[Document]) -> TaggedTexts:
     marks = np.array([mark for each in tokenized for mark in each.marks[:-1]] + [FIELD_START_MARKS], dtype=np.uint8)
     word_features = load_word_feature_table().get_features(words)
     features = look_up_tokens(word_features, np.arange(len(words)), marks)
-    return TaggedTexts(words, marks, tag_tokens(features, marks))
+    tags = tag_tokens(features, marks)
+    return TaggedTexts(words, marks, tags, *find_noun_phrases(tags, features, marks))
 
 
 def tag_text(text: str, title: str = "") -> TaggedTexts:

@@ -96,6 +96,7 @@ def test_a_document_is_tagged_alike_alone_and_in_any_batch(fields: list[tuple[st
     documents = [Document(id=str(i), title=title, text=text) for i, (title, text) in enumerate(fields)]
     together, alone = tag_documents(documents), [tag_documents([document]) for document in documents]
     assert together.tag_names == [name for each in alone for name in each.tag_names]
+    assert together.phrases == [phrase for each in alone for phrase in each.phrases]
 
 
 def test_the_number_of_passes_does_not_grow_with_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
