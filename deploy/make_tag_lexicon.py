@@ -153,7 +153,12 @@ def parse_rules(text: str) -> list[ContextualRule]:
 
 
 def parse_rule(source: str, target: str, template: str, *values: str) -> ContextualRule | None:
-    """Return a rule, None if it is about a token that does not exist here or has the wrong number of values."""
+    """Return a rule, None if it is about a token that does not exist here or has the wrong number of values.
+
+    Nor is there one that makes a preposition an adjective: "all in favour".
+    """
+    if (source, target) == ("IN", "JJ"):
+        return None
     contexts = []
     for places in _CONTEXTS[template]:
         conditions = [parse_condition(*place, value) for place, value in zip(places, values, strict=False)]

@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexer.vectors import round_vector
 
@@ -89,6 +89,17 @@ class SalientPhrase:
     """The first occurrences as (field, start, end), character offsets into the original field."""
 
 
+class TextPhrase(NamedTuple):
+    """A phrase that the text itself shows to be one, whether or not other documents have it."""
+
+    start: int
+    """Token at which it first occurs, counted from the first of the title."""
+    length: int
+    """Its tokens."""
+    occurrences: int
+    """How often the text has it as a whole phrase, not as a part of a longer one."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnalysedDocument:
     """A document with its tokens, phrases, weights and salient phrases: the unit that an engine stores."""
@@ -104,3 +115,5 @@ class AnalysedDocument:
     degree: float
     """The sum of ``weights``."""
     version: str
+    text_phrases: Sequence[TextPhrase] = ()
+    """Phrases of the text itself, those that tell most about it first; none in an index of a former version."""

@@ -21,6 +21,7 @@ from indexer.runtime.document_spool import DocumentSpool, split_into_parts_and_r
 from indexer.runtime.process_pool import map_in_order
 from indexer.runtime.transfer import pack_for_transfer, unpack_transferred
 from indexer.segmentation.batch import CompiledModel, find_phrases
+from indexer.syntax.word_features import load_word_feature_table
 
 Prepared = TypeVar("Prepared")
 BATCH_SIZE = 512
@@ -100,8 +101,10 @@ class Analyzer:
         def read_part(part: BatchPart) -> list[Document]:
             return spool.read(*part[1:])
 
+        surface_features = load_word_feature_table().get_features(mined.corpus.surfaces)
+
         def analyse_part(part: BatchPart) -> list[Any]:
-            segmented = mined.read_part(part)
+            segmented = mined.read_part(part, surface_features)
             analysed = analyse_segmented_batch(self._compiled, self._options, read_part(part), segmented)
             return [pack(prepare(document)) for document in analysed]
 

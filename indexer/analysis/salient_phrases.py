@@ -19,6 +19,7 @@ from indexer.analysis.salience import (
     normalize_scores_per_document,
     select_salient_indexes,
 )
+from indexer.analysis.text_phrases import select_text_phrases
 from indexer.documents import AnalysedDocument, Document, SalientPhrase
 from indexer.int_arrays import Ints
 from indexer.segmentation.batch import BatchEdges, CompiledModel, EncodedBatch, SegmentedBatch, segment_batch
@@ -73,13 +74,22 @@ def analyse_batch(
     allowed: Collection[str] | None = None,
 ) -> list[AnalysedDocument]:
     """Segment the documents and select their salient phrases; ``allowed``: the only phrases to find, None for all."""
-    return analyse_segmented_batch(compiled, options, documents, segment_batch(compiled, documents, allowed))
+    segmented = segment_batch(compiled, documents, allowed)
+    return analyse_segmented_batch(compiled, options, documents, segmented, knows_all=allowed is None)
 
 
 def analyse_segmented_batch(
-    compiled: CompiledModel, options: SalienceOptions, documents: Sequence[Document], segmented: SegmentedBatch
+    compiled: CompiledModel,
+    options: SalienceOptions,
+    documents: Sequence[Document],
+    segmented: SegmentedBatch,
+    *,
+    knows_all: bool = True,
 ) -> list[AnalysedDocument]:
-    """Select the salient phrases of documents that have been segmented."""
+    """Select the salient phrases of documents that have been segmented, and those of the texts themselves.
+
+    ``knows_all`` False: for a caller who must not learn how rare a word is; see ``select_text_phrases``.
+    """
     batch, occurrences, edges, weights = segmented
     index = OccurrenceIndex(occurrences, batch)
     located = _locate_occurrences(index, edges)
@@ -90,6 +100,8 @@ def analyse_segmented_batch(
     scored = ScoredEdges(edges, starts.tolist(), located.rows, scores)
     salient = _select_salient_by_document(compiled, options, scored, index)
     names = compiled.model.phrases
+    salient_names = [[one.phrase for one in of_document] for of_document in salient]
+    text_phrases = select_text_phrases(compiled.model, batch, salient_names, by_corpus=knows_all)
     analysed = []
     for d, document in enumerate(documents):
         own = slice(scored.document_starts[d], scored.document_starts[d + 1])
@@ -103,6 +115,7 @@ def analyse_segmented_batch(
                 salient=salient[d],
                 degree=float(sum(own_weights)),
                 version=document.compute_version(),
+                text_phrases=text_phrases[d],
             )
         )
     return analysed

@@ -8,14 +8,15 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import orjson
 
-from indexer.documents import AnalysedDocument, Document
+from indexer.documents import AnalysedDocument, Document, TextPhrase
 from indexer.engines.lazy_documents import LazySalientPhrases
 from indexer.errors import BadInput
 from indexer.identifiers import check_document_id, replace_surrogates
@@ -31,6 +32,7 @@ def pack_document(analysed: AnalysedDocument) -> dict[str, Any]:
         "salient": [[s.phrase, s.salience, s.count, s.spans] for s in analysed.salient],
         "degree": analysed.degree,
         "version": analysed.version,
+        "text_phrases": list(chain.from_iterable(analysed.text_phrases)),
     }
 
 
@@ -44,7 +46,12 @@ def unpack_document(packed: Mapping[str, Any]) -> AnalysedDocument:
         salient=LazySalientPhrases(packed["salient"]),
         degree=packed["degree"],
         version=packed["version"],
+        text_phrases=_unpack_text_phrases(packed.get("text_phrases", ())),
     )
+
+
+def _unpack_text_phrases(numbers: Sequence[int]) -> tuple[TextPhrase, ...]:
+    return tuple(map(TextPhrase, numbers[0::3], numbers[1::3], numbers[2::3]))
 
 
 def _decode_weights(packed: str) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from indexer.documents import PAIR_SEPARATOR, AnalysedDocument, Document, SalientPhrase
+from indexer.documents import PAIR_SEPARATOR, AnalysedDocument, Document, SalientPhrase, TextPhrase
 
 Positions = NDArray[np.int64]
 """Positions of documents in their DocumentColumns, shape (documents,)."""
@@ -121,6 +121,10 @@ class LazyDocument(AnalysedDocument):
     @property
     def salient(self) -> Sequence[SalientPhrase]:
         return self.columns.read_document(self.position).salient
+
+    @property
+    def text_phrases(self) -> Sequence[TextPhrase]:
+        return self.columns.read_document(self.position).text_phrases
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnalysedDocument) and _has_equal_fields(self, other, AnalysedDocument)

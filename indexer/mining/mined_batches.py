@@ -17,6 +17,7 @@ from indexer.mining.encoded_corpus import EncodedCorpus
 from indexer.runtime.array_spill import ArraySpool
 from indexer.segmentation.batch import BatchEdges, EncodedBatch, SegmentedBatch
 from indexer.segmentation.matcher import Occurrences
+from indexer.syntax.word_features import WordFeatures, look_up_tokens
 
 Arrays = tuple[NDArray[np.generic], ...]
 
@@ -54,25 +55,31 @@ class MinedBatches:
         position, length, phrase, is_segment = self.occurrence_spool.read(batch_number)
         return Occurrences(position.astype(np.int64), length.astype(np.int64), phrase), is_segment
 
-    def read_part(self, part: BatchPart) -> SegmentedBatch:
-        """Return the documents as segmenting them again would; the corpus must have its piece lengths."""
-        return SegmentedBatch(self._build_batch(part), self._slice_occurrences(part), *self._slice_edges(part))
+    def read_part(self, part: BatchPart, surface_features: WordFeatures) -> SegmentedBatch:
+        """Return the documents as segmenting them again would; the corpus must have its piece lengths.
+
+        ``surface_features``: of the corpus's surface forms, shape (surfaces, 2).
+        """
+        return SegmentedBatch(
+            self._build_batch(part, surface_features), self._slice_occurrences(part), *self._slice_edges(part)
+        )
 
     def read_part_edges(self, part: BatchPart) -> BatchEdges:
         """Return the edges of the documents, which are counted from the first of the part."""
         return self._slice_edges(part)[0]
 
-    def _build_batch(self, part: BatchPart) -> EncodedBatch:
+    def _build_batch(self, part: BatchPart, surface_features: WordFeatures) -> EncodedBatch:
         corpus, first, last = self.corpus, part.first, part.last
         assert corpus.piece_lengths is not None, "the corpus was encoded without piece lengths"
         start, end = corpus.offsets[[first, last]].tolist()
-        word_ids = corpus.lemma_ids[start:end]
+        word_ids, marks = corpus.lemma_ids[start:end], corpus.marks[start : end + 1]
         return EncodedBatch(
             lemmas=list(map(corpus.lemmas.__getitem__, word_ids.tolist())),
             word_ids=word_ids,
-            marks=corpus.marks[start : end + 1],
+            marks=marks,
             document_lengths=np.diff(corpus.offsets[first : last + 1]),
             piece_lengths=corpus.piece_lengths[2 * (start + first) : 2 * (end + last)],
+            compute_word_features=lambda: look_up_tokens(surface_features, corpus.surface_ids[start:end], marks),
         )
 
     def _slice_occurrences(self, part: BatchPart) -> Occurrences:

@@ -84,7 +84,7 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         word_ids = self._phrase_word_ids[csr_positions(self._phrase_starts.astype(np.int64, copy=False), phrase_ids)]
         lengths = self._phrase_starts[phrase_ids + 1] - self._phrase_starts[phrase_ids]
         owners = np.repeat(np.arange(len(phrase_ids)), lengths)
-        directions = self._sum_word_vectors(word_ids, owners, len(phrase_ids))
+        directions = self.sum_word_vectors(word_ids, owners, len(phrase_ids))
         return PhraseVectors(directions, self._spread.measure_along(directions))
 
     def measure_hit(self, query: LocatedQuery, phrases: PhraseVectors, hit: SpaceHit) -> Scores | None:
@@ -104,7 +104,7 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         return np.asarray(np.minimum(about_query, candidates.about_document))
 
     def measure_texts(self, query: LocatedQuery, word_ids: Ints, owners: Ints, text_count: int) -> Scores:
-        return np.asarray(self._sum_word_vectors(word_ids, owners, text_count) @ query.direction, dtype=np.float64)
+        return np.asarray(self.sum_word_vectors(word_ids, owners, text_count) @ query.direction, dtype=np.float64)
 
     def compute_query_direction(
         self, word_ids: Ints, without: WeighedText | None = None, unknown_words: Sequence[str] = ()
@@ -141,7 +141,7 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         """Return the share of random documents whose cosine with a vector is at least this."""
         return float(np.mean(self._reservoir_vectors @ vector >= cosine))
 
-    def _sum_word_vectors(self, word_ids: Ints, owners: Ints, owner_count: int) -> Vectors:
+    def sum_word_vectors(self, word_ids: Ints, owners: Ints, owner_count: int) -> Vectors:
         """Return the direction of each owner of words, shape (owners, dimensions)."""
         from scipy.sparse import csr_array
 

@@ -170,6 +170,11 @@ class PhraseModel:
         return np.concatenate([idf(self.word_document_frequency, self.document_count), idf([1], self.document_count)])
 
     @cached_property
+    def word_document_share(self) -> NDArray[np.float64]:
+        """Share of the documents that contain each word, shape (words + 1,); 0 for an unknown word, the last."""
+        return np.append(self.word_document_frequency, 0) / max(self.document_count, 1)
+
+    @cached_property
     def topic_space(self) -> TopicSpace:
         """Topic space of the words; without dimensions where no topics were learned."""
         rows = np.full(len(self.words) + 1, -1, dtype=np.int32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from indexer.documents import AnalysedDocument, Document, SalientPhrase
+from indexer.documents import AnalysedDocument, Document, SalientPhrase, TextPhrase
 
 
 class _PackedDocument(NamedTuple):
@@ -20,6 +20,7 @@ class _PackedDocument(NamedTuple):
     salient: list[tuple[Any, ...]]
     degree: float
     version: str
+    text_phrases: list[tuple[int, ...]]
 
 
 def pack_for_transfer(prepared: Any) -> Any:
@@ -27,8 +28,9 @@ def pack_for_transfer(prepared: Any) -> Any:
     if not isinstance(prepared, AnalysedDocument):
         return prepared
     salient = [(each.phrase, each.salience, each.count, each.spans) for each in prepared.salient]
+    text_phrases: list[tuple[int, ...]] = [tuple(each) for each in prepared.text_phrases]
     return _PackedDocument(
-        prepared.tokens, prepared.phrases, prepared.weights, salient, prepared.degree, prepared.version
+        prepared.tokens, prepared.phrases, prepared.weights, salient, prepared.degree, prepared.version, text_phrases
     )
 
 
@@ -43,4 +45,7 @@ def _unpack_document(document: Document, item: Any) -> Any:
     if not isinstance(item, _PackedDocument):
         return item
     salient = tuple([SalientPhrase(*fields) for fields in item.salient])
-    return AnalysedDocument(document, item.tokens, item.phrases, item.weights, salient, item.degree, item.version)
+    text_phrases = tuple([TextPhrase(*fields) for fields in item.text_phrases])
+    return AnalysedDocument(
+        document, item.tokens, item.phrases, item.weights, salient, item.degree, item.version, text_phrases
+    )

@@ -5,9 +5,9 @@ One document is a batch of one: results for a document do not depend on the othe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from indexer.model.phrase_model import PhraseModel
 from indexer.segmentation.matcher import Matcher, Occurrences
 from indexer.segmentation.phrase_pairs import count_close_pairs
 from indexer.segmentation.phrase_trie import PhraseTrie
+from indexer.syntax.word_features import WordFeatures, load_word_feature_table, look_up_tokens
 from indexer.text.tokenizer import Mark, join_tokens, tokenize_document
 
 
@@ -82,6 +83,13 @@ class EncodedBatch:
     """Tokens of each document, shape (documents,)."""
     piece_lengths: NDArray[np.int32]
     """Characters of the separators and words of each field in turn, shape (2 * (tokens + documents),)."""
+    compute_word_features: Callable[[], WordFeatures]
+    """Returns ``word_features``."""
+
+    @cached_property
+    def word_features(self) -> WordFeatures:
+        """What each token may be by its form, shape (tokens,)."""
+        return self.compute_word_features()
 
     @cached_property
     def document_starts(self) -> Ints:
@@ -118,17 +126,23 @@ class EncodedBatch:
 def encode_batch(compiled: CompiledModel, documents: Sequence[Document]) -> EncodedBatch:
     """Tokenize, lemmatize and encode the documents."""
     tokenized = [tokenize_document(document, compiled.lemmatizer) for document in documents]
-    lemmas = list(map(compiled.lemmatizer.__getitem__, chain.from_iterable([each.words for each in tokenized])))
+    words = list(chain.from_iterable([each.words for each in tokenized]))
+    lemmas = list(map(compiled.lemmatizer.__getitem__, words))
     pieces = chain.from_iterable([each.pieces for each in tokenized])
     ids, unknown = compiled.model.word_ids, len(compiled.model.words)
-    marks = b"".join([bytes(each.marks[:-1]) for each in tokenized]) + b"\x01"
+    marks = np.frombuffer(b"".join([bytes(each.marks[:-1]) for each in tokenized]) + b"\x01", dtype=np.uint8)
     return EncodedBatch(
         lemmas,
         np.fromiter(map(ids.get, lemmas, repeat(unknown)), dtype=np.int32, count=len(lemmas)),
-        np.frombuffer(marks, dtype=np.uint8),
+        marks,
         np.array([len(each.words) for each in tokenized], dtype=np.int64),
         np.fromiter(map(len, chain.from_iterable(pieces)), dtype=np.int32),
+        partial(_look_up_words, words, marks),
     )
+
+
+def _look_up_words(words: Sequence[str], marks: NDArray[np.uint8]) -> WordFeatures:
+    return look_up_tokens(load_word_feature_table().get_features(words), np.arange(len(words)), marks)
 
 
 class SegmentedBatch(NamedTuple):

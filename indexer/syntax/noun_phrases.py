@@ -112,7 +112,9 @@ def _find_versions(tokens: PhraseTokens) -> Mask:
 def _find_openers(tokens: PhraseTokens) -> Mask:
     """Return which tokens are left out at the beginning of a phrase; "General" of General Motors is not."""
     is_opener = (tokens.has(Shape.QUANTIFIER) | IS_COMPARED[tokens.tags]) & tokens.is_lower
-    is_opener |= tokens.has_tag(Tag.CD) & ~tokens.has(Shape.YEAR)
+    is_number = tokens.has_tag(Tag.CD)
+    is_opener |= is_number & ~tokens.has(Shape.YEAR)
+    is_opener |= tokens.has(Shape.LETTER) & tokens.has_previous(is_number)  # a unit: 500 g flour
     is_opener |= find_verbs_before_objects(tokens)
     return np.asarray(is_opener & ~tokens.is_in_chain)
 

@@ -26,7 +26,9 @@ WordFeatures = NDArray[np.uint32]
 # Bits of a feature: 0-5 tag, 6-12 number of the word in rules, 13-21 forms, 22-31 shape.
 _WORD_BIT, _FORM_BIT, _SHAPE_BIT = 6, 13, 22
 _WORD_MASK, _FORM_MASK = (1 << _FORM_BIT - _WORD_BIT) - 1, (1 << _SHAPE_BIT - _FORM_BIT) - 1
-_MAX_CACHED_WORDS = 1_000_000
+_MIN_CAPITAL_RUN = 4
+"""Words in capitals one after another from which on they are a sentence rather than a name."""
+_MAX_CACHED_WORDS = 200_000
 
 _PREFIX = re.compile(
     "(?:anti|auto|co|counter|cross|de|dis|hyper|inter|intra|macro|meta|micro|mini|mis|mono|multi|non|out|over|para|post"
@@ -59,23 +61,23 @@ _IS_CLOSED = make_tag_mask(CLOSED_CLASSES).tolist()
 _IS_VERB_BASE = make_tag_mask((Tag.VB, Tag.VBP)).tolist()
 
 
-class WordFeatureTable:
-    """Features of words, cached by surface form."""
+class WordFeatureTable(dict[str, tuple[int, int]]):
+    """Features of words in the middle of a sentence and at its beginning; those of the first words are kept."""
 
     def __init__(self, lexicon: Lexicon, rules: Sequence[ContextualRule]) -> None:
+        super().__init__()
         self._lexicon = lexicon
         self._word_numbers = number_rule_words(rules)
-        self._cache: dict[str, tuple[int, int]] = {}
+
+    def __missing__(self, word: str) -> tuple[int, int]:
+        features = self._compute_features(word)
+        if len(self) < _MAX_CACHED_WORDS:
+            self[word] = features
+        return features
 
     def get_features(self, words: Sequence[str]) -> WordFeatures:
-        """Return the features of words in the middle of a sentence and at its beginning, shape (words, 2)."""
-        cache = self._cache
-        if len(cache) > _MAX_CACHED_WORDS:
-            cache.clear()
-        for word in words:
-            if word not in cache:
-                cache[word] = self._compute_features(word)
-        return np.array([cache[word] for word in words], dtype=np.uint32).reshape(len(words), 2)
+        """Return the features of words, shape (words, 2)."""
+        return np.array(list(map(self.__getitem__, words)), dtype=np.uint32).reshape(len(words), 2)
 
     def _compute_features(self, word: str) -> tuple[int, int]:
         """Return both variants of a word."""
@@ -174,8 +176,20 @@ def look_up_tokens(
     ``marks``: ``Mark`` flags before each token and after the last, shape (tokens + 1,).
     """
     is_initial = (marks[:-1] & (Mark.SENTENCE | Mark.TITLE)) != 0
-    positions = surface_ids.astype(np.int64) * 2 + is_initial
-    return np.asarray(word_features.reshape(-1)[positions])
+    is_in_capitals = has_shape(word_features[surface_ids, 0], Shape.ALL_CAPITALS)
+    is_in_capitals = _find_capital_runs(is_in_capitals, (marks[:-1] & Mark.SENTENCE) != 0)
+    positions = surface_ids.astype(np.int64) * 2 + (is_initial | is_in_capitals)
+    features = word_features.reshape(-1)[positions]
+    features[is_in_capitals] &= ~np.uint32(Shape.CAPITALISED << _SHAPE_BIT)
+    return np.asarray(features)
+
+
+def _find_capital_runs(is_in_capitals: NDArray[np.bool_], is_sentence_start: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which words are in a run, within a sentence, of so many in capitals that these mark no names, (words,)."""
+    follows = np.concatenate([[False], is_in_capitals[:-1]])[: len(is_in_capitals)]
+    runs = np.cumsum(is_in_capitals & (~follows | is_sentence_start))
+    lengths = np.bincount(runs[is_in_capitals], minlength=int(runs[-1]) + 1 if len(runs) else 1)
+    return np.asarray(is_in_capitals & (lengths[runs] >= _MIN_CAPITAL_RUN))
 
 
 def get_tags(features: WordFeatures) -> NDArray[np.uint8]:

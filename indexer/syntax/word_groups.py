@@ -9,12 +9,13 @@ def _split(words: str) -> frozenset[str]:
 
 QUANTIFIERS = _split(
     """
-    able additional another certain different due enough entire few fewer former further last latter least less likely
-    many more most much multiple new next numerous other only own particular previous recent same several such unlikely
-    various very whole
+    able above additional aforementioned another below certain different due enough entire few fewer following
+    foregoing former further last latter least less likely many more most much multiple new next numerous other only own
+    particular previous recent same several such unlikely various very whole
+    cl cm dl gb ghz hz kb kg khz km lb lbs mb mg mhz ml mm oz pct pkg tb tbs tbsp tsp
     """
 )
-"""Adjectives that say which or how many: no part of the name of a thing, unless written with a capital."""
+"""Adjectives that say which or how many, and units: no part of the name of a thing, unless written with a capital."""
 
 NAME_PARTICLES = _split("and at da de del della den der di do dos du for la le of the van von zu zur")
 """Words in lower case within a name: Bank of Japan, Food and Drug Administration."""

@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"[\d.,]+(?:[a-z]{1,3}|[kKMGT]i?[Bb]?|[kMGT]?Hz)?|\d+[eE]\d
 _DECADE = re.compile(r"\d+s")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
-_INNER_CAPITAL = re.compile(r"[^\W\d_A-Z]+[A-Z]|[A-Z]{2,}[a-z]{3,}")
+_INNER_CAPITAL = re.compile(r"[^\W\d_A-Z][A-Z]|[A-Z]{2}[a-z]{3}")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _CONTRACTION = re.compile("(?:['’](?:s|ll|ve|re|d|m))$", re.IGNORECASE)
 

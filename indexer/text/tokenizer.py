@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from itertools import accumulate, repeat
+from math import ceil
 
 from indexer.documents import Document
 from indexer.text.lemmatizer import Lemmatizer
@@ -71,7 +72,8 @@ _JOINED_WORD = _compile_word_pattern(f"(?:[^\\W{_IDEOGRAPHS}]|[{_JOINERS}])", "'
 _HAS_JOINERS = re.compile(f"[{_JOINERS}]")
 
 _HYPHEN = re.compile(r"[-\u2010\u2011\u2013]\n?")
-_BLANK_LINE = re.compile(r"\n\s*\n|\x0c|\u2029")
+_BLANK_LINE = re.compile(r"\n\s*\n|\x0c|\u2029|(?<!\n)\t")
+"""A blank line, a new page or paragraph, or a tab within a line: between the cells of a table."""
 _SENTENCE_END = re.compile(r"[.!?…。！？]|\n\s*\n")
 _OPENING, _CLOSING = "([{（［", ")]}）］"
 _QUOTES = "\"'“”‘’«»`„「」『』"
@@ -133,6 +135,12 @@ _OPENING_MARKS = (Mark.OPEN | Mark.QUOTE_OPEN).value
 _CLOSING_MARKS = (Mark.CLOSE | Mark.QUOTE_CLOSE).value
 
 
+_MIN_WRAPPED_WIDTH = 60
+"""Width from which on lines may have been broken to fit; in narrower text every break is deliberate."""
+_WRAPPED_SHARE = 0.9
+"""Share of the lines that are no longer than the width: an address or a table may be wider."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenizedDocument:
     """A document split into words."""
@@ -166,12 +174,40 @@ def _tokenize_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str]
     words, marks = pieces[1::2], list(map(SEPARATOR_MARKS.__getitem__, pieces[0::2]))
     for number in split_at:
         marks[number] = _HYPHEN_MARK
+    if "\n" in text:
+        _mark_line_breaks(text, pieces, marks)
     marks[0] = FIELD_START_MARKS | (marks[0] & _OPENING_MARKS)
     if words:
         marks[-1] = FIELD_START_MARKS | (marks[-1] & _CLOSING_MARKS)
     if _is_in_capitals(text, len(words)):
         words = list(map(str.lower, words))
     return pieces, words, marks
+
+
+def _mark_line_breaks(text: str, pieces: Sequence[str], marks: list[int]) -> None:
+    """Set a boundary at each line break that the writer made on purpose, as between the items of a list.
+
+    In text that is wrapped at some width, a break is there for the width alone if the next word would not have fitted.
+    """
+    is_break = _find_deliberate_breaks(text)
+    line = 0
+    for i, piece in enumerate(pieces):
+        if "\n" in piece:
+            if i % 2 == 0 and marks[i // 2] == 0 and is_break[line]:
+                marks[i // 2] = FIELD_START_MARKS
+            line += piece.count("\n")
+
+
+def _find_deliberate_breaks(text: str) -> list[bool]:
+    """Return of each line break of a text whether it is deliberate."""
+    lines = text.split("\n")
+    lengths = [len(line.rstrip()) for line in lines]
+    ordered = sorted(filter(None, lengths)) or [0]
+    width = ordered[ceil(_WRAPPED_SHARE * len(ordered)) - 1]
+    if width < _MIN_WRAPPED_WIDTH:
+        return [True] * (len(lines) - 1)
+    first_words = [len(line.split(None, 1)[0]) if line.strip() else 0 for line in lines]
+    return [length + 1 + word <= width for length, word in zip(lengths, first_words[1:], strict=False)]
 
 
 def _split_field(text: str, lemmatizer: Lemmatizer | None) -> tuple[list[str], list[int]]:

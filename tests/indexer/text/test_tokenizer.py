@@ -70,7 +70,7 @@ def test_words_are_what_people_call_words(text: str, expected: list[str]) -> Non
         ("multi-task learning", "multi task learn"),
         ("BAHIA COCOA PRICES", "bahia cocoa price"),
         ("one. two; three (four) five", "one\ntwo\nthree\nfour\nfive"),
-        ("a line\nbroken", "a line break"),
+        ("a line\nbroken", "a line\nbreak"),
         ("a line\n\nbroken", "a line\nbreak"),
     ],
 )
@@ -171,3 +171,29 @@ def test_positions_lead_back_to_the_original_text() -> None:
 def test_a_huge_document_is_read() -> None:
     document = Document("x", text="word, " * 1_000_000)
     assert len(tokenize_document(document).words) == 1_000_000
+
+
+WRAPPED = """The random walk on a graph of pages is followed until it has reached most of the
+web graph, and the pages are ranked by how often the walk has come to them;
+link analysis needs no more than this. Short line.
+The next one begins a new item of a list, and is long enough to end at the width
+of the text."""
+
+
+def test_a_line_that_was_broken_at_the_width_of_the_text_goes_on() -> None:
+    tokens = lemmatize(WRAPPED)
+    assert "of the web graph" in tokens and "width of the text" in tokens
+
+
+def test_a_line_that_was_broken_before_the_width_of_the_text_ends() -> None:
+    items = WRAPPED + "\nrye flour\noak bark\nhoney bees\n"
+    assert "text\nrye flour\noak bark\nhoney bee" in lemmatize(items)
+
+
+def test_every_line_of_narrow_text_ends() -> None:
+    assert lemmatize("2 ribs celery\nonion\n500 g rye flour\n") == "2 rib celery\nonion\n500 g rye flour"
+
+
+@pytest.mark.parametrize("text", ["\n", "\n\n\n", " \n ", "a\n", "\na", "a-\nb", "a\r\nb", "a" * 300 + "\nb"])
+def test_odd_line_breaks_are_read(text: str) -> None:
+    assert lemmatize(text).split() == lemmatize(text.replace("\n", " \n ")).split() or "-" in text
