@@ -30,6 +30,7 @@ from worker.explain.resolver import resolve_sides
 from worker.explain.side import Side
 from worker.explain.side_limits import SideLimits
 from worker.explain.spec import GRAPHS, ComparisonSpec, make_spec
+from worker.explain.text_candidates import build_text_problem
 from worker.index_catalog import get_analyzer_cache
 from worker.methods.base import MethodResult, PairProblem
 from worker.methods.log_evidence import measure_relevance_and_margins
@@ -332,6 +333,8 @@ def _run_method(
             is_meaning=ranking.is_meaning,
             by_space=evidence.by_space if evidence else {},
         )
+    if method.ranks_text_phrases(spec.parameters):
+        problem = replace(problem, text_problem=build_text_problem(pair, problem))
     return problem, method.sort_phrases(problem)
 
 

@@ -99,3 +99,48 @@ def test_guessed_phrases_of_hidden_documents_are_not_shown(comparer: Comparer, c
     assert not [phrase for phrase in shown[READER] if any(word in phrase for word in words)]
     assert [phrase for phrase in shown[None] if any(word in phrase for word in words)]
     assert shown[READER] & set(SHARED_PHRASES)
+
+
+READABLE_TEXT = "The random kernel is quick here. An engine of some size runs. " * 2
+"""What readable documents say: the long form of an acronym that only hidden documents explain."""
+HIDDEN_TEXT = "The random kernel (RK) ranks it. The RK is slow. An RK engine is fast. " * 3
+
+
+@pytest.fixture
+def readable_comparer(engine: Engine, corpus: AclCorpus) -> Iterator[Comparer]:
+    """A comparer of an index in which the long form of a hidden acronym is readable."""
+    readable = [Document(f"r{n}", f"Size {n}", READABLE_TEXT, acl=tuple(READER)) for n in range(6)]
+    hidden = [Document(f"k{n}", f"Kernel {n}", HIDDEN_TEXT, acl=("nobody",)) for n in range(6)]
+    build_index([*make_documents(corpus), *readable, *hidden], engine, "papers", processes=1)
+    assert engine.open_reader("papers").model.acronyms["rk"] == ["random kernel"]
+    yield Comparer(engine)
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "The rk is slow.",
+        "The rk engine is slow.",
+        "The slow engine rk is here.",
+        "The random kernel is slow. The rk is slow.",
+        "The rk engine. An rk engine. The rk of rk engines.",
+    ],
+)
+@pytest.mark.parametrize("other", ["document", "set", "text", "query", "another field"])
+def test_a_guess_is_not_confirmed_by_what_it_matches_in_a_readable_text(
+    readable_comparer: Comparer, guess: str, other: str
+) -> None:
+    a = {
+        "document": Side.from_id("r0"),
+        "set": Side.from_text("ids:r0,r1"),
+        "text": Side("text", words=READABLE_TEXT),
+        "query": Side("query", words="random kernel engine"),
+        "another field": Side("text", words=f"A {SHARED_PHRASES[0]} and a {SHARED_PHRASES[1]}."),
+    }[other]
+    for method in METHODS:
+        for is_exchanged in (False, True):
+            seen, expected = (
+                answer(readable_comparer, *((b, a) if is_exchanged else (a, b)), READER, method)
+                for b in (Side("text", words=guess), Side("text", words=guess.replace("rk", "rl")))
+            )
+            assert json.dumps(seen).replace("rk", "rl") == json.dumps(expected).replace("rk", "rl"), method

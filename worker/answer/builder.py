@@ -12,7 +12,7 @@ from worker.answer.comparison import Candidate, Comparison, Entry, NoEvidence, S
 from worker.answer.graph_view import build_graph_view
 from worker.answer.list_length import ListKind
 from worker.answer.near_duplicates import NearDuplicates
-from worker.answer.nested_relevance import compute_word_relevance
+from worker.answer.nested_relevance import WordRelevance
 from worker.answer.phrase_chooser import ChosenPhrase, PhraseChooser, round_score, round_space_scores
 from worker.answer.snippets import SnippetFinder
 from worker.answer.summary import write_summary
@@ -88,6 +88,8 @@ class _EntryBuilder:
             for edges in (self._candidates.edges_a, self._candidates.edges_b)
         ]
         """For each side the rows of the candidates that have an edge to it."""
+        self._word_relevance_a = WordRelevance(self._a, self._candidates.edges_a, self._candidates)
+        self._word_relevance_b = WordRelevance(self._b, self._candidates.edges_b, self._candidates)
         self._row_by_phrase = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
         self._chooser = PhraseChooser(solved.pair, spec.cap, shared.near_duplicates, shared.names_by_side)
         contains_any_word = self._a.text.contains_any_word, self._b.text.contains_any_word
@@ -130,10 +132,12 @@ class _EntryBuilder:
     def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:
         """Return the method's relevance, or that of the words of a phrase that occurs without an edge to the side."""
         row = self._row_by_phrase.get(phrase)
-        if not count or row is None or (relevance > 0 and row in self._rows_with_edge[side is not self._a]):
+        has_edge = row in self._rows_with_edge[side is not self._a]
+        if not count or (relevance > 0 and (row is None or has_edge)):
             return round_score(relevance)
-        edges = self._candidates.edges_a if side is self._a else self._candidates.edges_b
-        return round_score(max(relevance, compute_word_relevance(side, edges, self._candidates, row)))
+        word_relevance = self._word_relevance_a if side is self._a else self._word_relevance_b
+        by_words = word_relevance.compute(phrase, 0.0 if row is None else float(self._candidates.degrees[row]))
+        return round_score(max(relevance, by_words))
 
 
 def _list_candidates_by_side(solved: SolvedPair) -> dict[str, tuple[Candidate, ...]]:

@@ -11,8 +11,8 @@ from worker.methods.base import RankedList
 ListKind = Literal["common", "distinct"]
 
 MIN_ENTRIES: dict[ListKind, int] = {"common": 3, "distinct": 1}
-"""Number of entries up to which fillers are added to a capped list: an obvious phrase that both texts contain is worth
-listing if they share little else; one that only one of them contains is not."""
+"""Number of entries up to which fillers are added to a capped list. Common lists have fillers only for a query: what a
+hit shares with it is worth listing if it shares little else."""
 
 
 def make_entry_limit_by_rank(ranked: RankedList, cap: int, kind: ListKind) -> Callable[[int], int]:

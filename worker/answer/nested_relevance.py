@@ -9,6 +9,9 @@ edge. Ranking does not use it.
 
 from __future__ import annotations
 
+from functools import cached_property
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,35 +21,45 @@ from worker.explain.candidates import PairCandidates
 from worker.explain.resolved_side import ResolvedSide
 
 
-def compute_word_relevance(
-    side: ResolvedSide, edge_weights: NDArray[np.float64], candidates: PairCandidates, candidate_row: int
-) -> float:
-    """Return the relevance of a candidate to a side by its words; 0 if the side has no edges to compare with.
+class WordRelevance:
+    """Relevance of phrases to one side by their words."""
 
-    ``edge_weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
-    """
-    degrees = np.array([document.degree for document in side.documents])
-    factors = np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
-    members = [i for i, phrase in enumerate(candidates.phrases) if phrase in side.salience]
-    if not members:
-        return 0.0
-    mean = float(_divide_by_root_degrees(edge_weights[members] @ factors, candidates.degrees[members]).mean())
-    weight = np.atleast_1d(_compute_phrase_bm25_by_document(side, candidates.phrases[candidate_row]) @ factors)
-    return float(_divide_by_root_degrees(weight, candidates.degrees[[candidate_row]])[0]) / mean if mean > 0 else 0.0
+    def __init__(self, side: ResolvedSide, edge_weights: NDArray[np.float64], candidates: PairCandidates) -> None:
+        """``edge_weights``: BM25 of the candidates in the side's documents, shape (phrases, documents)."""
+        self._side, self._edge_weights, self._candidates = side, edge_weights, candidates
+        degrees = np.array([document.degree for document in side.documents])
+        self._factors = np.divide(1.0, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
 
+    def compute(self, phrase: str, degree: float) -> float:
+        """Return the relevance of a phrase that occurs; 0 if the side has no edges to compare with.
 
-def _divide_by_root_degrees(weights: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0)
+        ``degree``: of the phrase, 0 for one that the model does not know, which has no edges but these.
+        """
+        if self._mean <= 0:
+            return 0.0
+        weights = self._compute_bm25_by_document(phrase)
+        degree = degree or float(weights.sum())
+        return float(weights @ self._factors) / sqrt(degree) / self._mean if degree > 0 else 0.0
 
+    @cached_property
+    def _mean(self) -> float:
+        """Mean over the side's salient phrases of the same by their edges; 0 without any."""
+        members = [i for i, phrase in enumerate(self._candidates.phrases) if phrase in self._side.salience]
+        if not members:
+            return 0.0
+        weights, degrees = self._edge_weights[members] @ self._factors, self._candidates.degrees[members]
+        return float(np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0).mean())
 
-def _compute_phrase_bm25_by_document(side: ResolvedSide, phrase: str) -> NDArray[np.float64]:
-    """Return the BM25 of the phrase's words in each document that contains it, else 0; shape (documents,)."""
-    scorer = Bm25Scorer(side.reader.model)
-    return np.array(
-        [
-            scorer.score_phrases(document.tokens.split(), [phrase])[0]
-            if find_occurrences(phrase, document.tokens)
-            else 0.0
-            for document in side.documents
-        ]
-    )
+    def _compute_bm25_by_document(self, phrase: str) -> NDArray[np.float64]:
+        """Return the BM25 of the phrase's words in each document that contains it, else 0; shape (documents,)."""
+        if len(self._side.documents) == 1:
+            return self._side.text.compute_word_bm25([phrase])
+        scorer = Bm25Scorer(self._side.reader.model)
+        return np.array(
+            [
+                scorer.score_phrases(document.tokens.split(), [phrase])[0]
+                if find_occurrences(phrase, document.tokens)
+                else 0.0
+                for document in self._side.documents
+            ]
+        )

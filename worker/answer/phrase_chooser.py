@@ -40,7 +40,8 @@ class ChosenPhrase(NamedTuple):
     phrase: str
     display: str
     also: tuple[str, ...]
-    """Near-duplicates merged into it, and the lemmas of the displayed form."""
+    """Near-duplicates merged into it, in a capped list those that might be listed themselves or contain it, and the
+    lemmas of the displayed form."""
     row: int
     """Its row among the phrases that were ranked."""
     score: float
@@ -59,11 +60,7 @@ class PhraseChooser:
         cap: int,
         near_duplicates: NearDuplicates,
         names_by_side: dict[ResolvedSide, ProperNames],
-        *,
-        is_brief: bool = False,
     ) -> None:
-        """``is_brief``: nobody reads ``also`` of the entries, which may lack near-duplicates that cannot be listed."""
-        self._is_brief = is_brief
         self._a, self._b = pair.a, pair.b
         self._cap = cap
         self._candidates = frozenset(pair.candidates.phrases)
@@ -84,9 +81,7 @@ class PhraseChooser:
         informative = set(ranked_phrases[: ranked.informative])
         entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
         chosen: list[ChosenPhrase] = []
-        compared = ranked_phrases
-        if self._is_brief and self._cap:
-            compared = _leave_out_unlisted(ranked_phrases, ranked.fillers)
+        compared = _leave_out_unlisted(ranked_phrases, ranked.fillers) if self._cap else ranked_phrases
         for first, duplicates in self._near_duplicates.group_near_duplicates(compared, entry_limit, find_full_form):
             phrase, also = first, duplicates
             if kind == "common":
@@ -141,5 +136,6 @@ class PhraseChooser:
 def _leave_out_unlisted(ranked_phrases: Sequence[str], fillers: int | None) -> list[str]:
     """Return the phrases up to the last filler and, of the others, those that may be the full form of one of them."""
     listed = ranked_phrases[:fillers]
-    rest = ranked_phrases[len(listed) :]
+    words = {word for phrase in listed for word in phrase.split()}
+    rest = [phrase for phrase in ranked_phrases[len(listed) :] if not words.isdisjoint(phrase.split())]
     return [*listed, *(phrase for phrase in rest if any(f" {part} " in f" {phrase} " for part in listed))]

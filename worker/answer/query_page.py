@@ -61,7 +61,7 @@ def explain_query_page(
         distinct_hit = _leave_out_phrases_of(
             [other.a for other in pairs if other is not pair], ranking.distinct_hit, phrases
         )
-        chooser = PhraseChooser(pair, spec.cap, near_duplicates, names, is_brief=True)
+        chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
         common = tuple(
             _make_common_reason(one, chooser.is_shared(one.phrase), rows, evidence, ranking)
             for one in chooser.choose(ranking.common, phrases, "common")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from indexer.model.phrase_model import PhraseModel
 from worker.explain.neighbourhood import LocalGraph, SidePair
 from worker.explain.phrase_evidence import measure_pair_noise
+from worker.explain.phrase_places import measure_places
 from worker.explain.resolved_side import ResolvedSide
 from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.parameters import Parameters
@@ -22,8 +23,6 @@ from worker.solver.subgraph import Flags, Floats, Indices
 _MIN_CENTROID_LENGTH = 1e-6
 """A topic centroid below this length is none: no word of the side has a topic vector, or they cancel out."""
 _NO_COLUMNS: Indices = np.zeros(0, dtype=np.int64)
-_MIN_WORDS_FOR_TOPIC = 30
-"""Words below which the topics of a text hardly show what it is about."""
 
 
 def build_problem(
@@ -64,6 +63,7 @@ def build_problem(
     ) -> SideFeatures:
         rows = list(zip(sides, phrases_by_pair, strict=True))
         counts = [_count_occurrences(side, own, with_counts) for side, own in rows]
+        places = [measure_places(side, own, count) for (side, own), count in zip(rows, counts, strict=True)]
         weights = np.concatenate(edges)
         return SideFeatures(
             is_salient=stack(map(_flag_members, phrases_by_pair, salient)),
@@ -73,12 +73,12 @@ def build_problem(
             bm25=pad_with_zeros(weights.sum(axis=1)),
             word_bm25=stack(side.text.compute_word_bm25(own) for side, own in rows) if with_word_bm25 else np.zeros(0),
             partial_match=stack(
-                _compute_partial_matches(side, own, count)
-                if graph or side.is_ad_hoc
-                else (count > 0).astype(np.float64)
+                compute_partial_matches(side, own, count) if graph or side.is_ad_hoc else (count > 0).astype(np.float64)
                 for (side, own), count in zip(rows, counts, strict=True)
             ),
             topic_cosine=stack(topic_cosines),
+            whole_share=stack(one.whole_share for one in places),
+            earliness=stack(one.earliness for one in places),
             text_length=pad_with_zeros(
                 np.repeat([side.encoded_text.word_count for side in sides], list(map(len, phrases_by_pair)))
             ),
@@ -89,7 +89,6 @@ def build_problem(
     columns_a, columns_b = (graph.columns_a, graph.columns_b) if graph else (_NO_COLUMNS, _NO_COLUMNS)
     tables = [pair.candidates for pair in pairs]
     cosines_a, cosines_b = zip(*_compute_topic_cosines(pairs, ids), strict=True)
-    similarities = [_compute_topic_similarity(pair.a, pair.b) for pair in pairs]
     return PairProblem(
         phrases=phrases,
         is_stacked=graph is None,
@@ -104,7 +103,6 @@ def build_problem(
         background=pad_with_zeros(_take_model_rows(model.background, ids)),
         document_frequency=pad_with_zeros(_take_model_rows(model.document_frequency, ids)),
         quality=pad_with_zeros(_take_model_rows(model.quality, ids)),
-        topic_similarity=similarities[0] if graph else np.repeat(similarities, list(map(len, phrases_by_pair))),
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
@@ -131,7 +129,7 @@ def _count_occurrences(side: ResolvedSide, phrases: Sequence[str], with_counts: 
     return np.array([count(phrase) for phrase in phrases], dtype=np.int64)
 
 
-def _compute_partial_matches(side: ResolvedSide, phrases: Sequence[str], occurrence_counts: Indices) -> Floats:
+def compute_partial_matches(side: ResolvedSide, phrases: Sequence[str], occurrence_counts: Indices) -> Floats:
     """Return the share of each phrase that a side contains in some form, (P,): 1 where it occurs."""
     match = np.ones(len(occurrence_counts))
     lacking = np.flatnonzero(occurrence_counts == 0)
@@ -158,19 +156,6 @@ def _build_seed_side(columns: Indices, unit_weights: bool) -> SeedSide:
     """Return a side with its g0: 1 in all, shared out among the documents of a set, or 1 for each."""
     size = len(columns)
     return SeedSide(columns.tolist(), [1.0 if unit_weights else 1.0 / max(size, 1)] * size)
-
-
-def _compute_topic_similarity(a: ResolvedSide, b: ResolvedSide) -> float:
-    """Return the cosine of two texts' topic centroids; 1 where it says nothing.
-
-    That is so for a text of a few words, and for sets, which are about many things: of two halves of a corpus one is
-    opposite the other, however alike they are.
-    """
-    (centroid_a, length_a), (centroid_b, length_b) = a.topic_centroid, b.topic_centroid
-    is_vague = any(len(side.documents) > 1 or len(side.encoded_text.words) < _MIN_WORDS_FOR_TOPIC for side in (a, b))
-    if is_vague or min(length_a, length_b) <= _MIN_CENTROID_LENGTH:
-        return 1.0
-    return float(centroid_a @ centroid_b) / (length_a * length_b)
 
 
 def _compute_topic_cosines(pairs: Sequence[SidePair], phrase_ids: Indices) -> Iterator[tuple[Floats, Floats]]:

@@ -13,7 +13,7 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.documents import AnalysedDocument
+from indexer.documents import AnalysedDocument, TextPhrase
 from indexer.engines.base import Reader
 from indexer.engines.lazy_documents import (
     DocumentColumns,
@@ -86,6 +86,16 @@ class ResolvedSide:
         best = sorted(sums, key=lambda item: (-item[1], item[0]))[:MAX_SET_CANDIDATES]
         top = best[0][1] if best else 1.0
         return {phrase: score / top for phrase, score in best}
+
+    @cached_property
+    def text_phrases(self) -> dict[str, TextPhrase]:
+        """Phrases of the text itself, those that tell most about it first; none of a set, and none with a word that
+        the caller may not read: what the index makes of such a word would confirm a guess."""
+        if len(self.documents) > 1 or not self.documents[0].text_phrases:
+            return {}
+        words, unreadable = self.encoded_text.words, self.unreadable_words
+        phrases = [(words[p.start : p.start + p.length], p) for p in self.documents[0].text_phrases]
+        return {" ".join(own): p for own, p in phrases if unreadable.isdisjoint(own)}
 
     @cached_property
     def encoded_text(self) -> EncodedText:

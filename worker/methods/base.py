@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,10 @@ class SideFeatures:
     """Share of it that the side contains in some form (words, their families, acronyms), from 0 to 1."""
     topic_cosine: Floats = field(default_factory=_no_cosines)
     """Cosine of the side's topic vector with that of the documents that contain the phrase."""
+    whole_share: Floats = field(default_factory=_no_amounts)
+    """Share of its occurrences in which it is a whole phrase of the text; 0 if it is not among the stored ones."""
+    earliness: Floats = field(default_factory=_no_amounts)
+    """From 1 at the start of the text towards 0 (``compute_earliness``)."""
     tokens: Sequence[str] = ()
     """Lemmas of the text; none if pairs are stacked."""
     text_length: Indices = field(default_factory=_no_counts)
@@ -62,6 +66,13 @@ class SideFeatures:
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_salient", np.asarray(self.is_salient, dtype=bool))
         _fill_and_check_arrays(self, self.is_salient.size)
+
+
+def take_rows(features: SideFeatures, rows: Indices, **changes: Any) -> SideFeatures:
+    """Return the features of some of the phrases; ``changes``: other values for some features, of these phrases."""
+    names = [name for kind in _ARRAY_NAMES[SideFeatures] for name in kind]
+    arrays: dict[str, Any] = {name: getattr(features, name)[rows] for name in ("is_salient", *names)}
+    return replace(features, **arrays | changes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,15 +97,14 @@ class PairProblem:
     """Documents of the corpus that contain the phrase."""
     quality: Floats = field(default_factory=_no_amounts)
     """Quality that the miner gave the phrase."""
-    topic_similarity: float | Floats = 1.0
-    """Cosine of two texts' topic vectors; 0: as much in common as any two. 1 for sets or if not known. One for each row
-    if pairs are stacked."""
     neighbour_texts: Sequence[Sequence[str]] = ()
     """Lemmas of the neighbourhood's documents, for a method that needs them."""
     corpus_size: int = 0
     """Documents of the corpus."""
     word_document_frequency: Callable[[str], int] = lambda word: 0
     """Function that returns the number of documents that contain a word."""
+    text_problem: PairProblem | None = None
+    """The candidates that only the texts show to be phrases, which no graph has; None without any."""
     measure_noise: Callable[[], float | None] = lambda: None
     """Function that returns the share of random documents that are as close to one of the texts as these are to each
     other; None if it cannot be measured."""
@@ -224,6 +234,10 @@ class Method(ABC):
     """Whether it reads how often a phrase occurs in a set; for the others it is enough whether it does."""
     needs_word_bm25: ClassVar[bool] = False
     """Whether it reads BM25 of a phrase's words against a side that need not contain all of them."""
+
+    def ranks_text_phrases(self, parameters: Parameters) -> bool:
+        """Return whether it ranks the phrases that only the texts show; only such a method gets them."""
+        return False
 
     @abstractmethod
     def sort_phrases(self, problem: PairProblem) -> MethodResult:

@@ -11,6 +11,7 @@ from worker.methods.relevance import PairSelection, PreparedPair, prepare_and_ca
 from worker.solver.calibration import compute_log_margin
 from worker.solver.paper_common import CommonMeasure, solve_common
 from worker.solver.paper_distinct import DistinctMeasure, solve_distinct
+from worker.solver.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,9 @@ class CDA(Method):
 
     name: ClassVar[str] = "cda"
     title: ClassVar[str] = "graph (cda)"
+
+    def ranks_text_phrases(self, parameters: Parameters) -> bool:
+        return parameters.threshold == "log"
 
     def sort_phrases(self, problem: PairProblem) -> MethodResult:
         prepared = prepare_and_calibrate_pair(problem, self.name)

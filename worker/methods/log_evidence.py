@@ -10,8 +10,8 @@ A phrase in both texts is common. For one that a holds and b lacks four kinds of
 
 From ``cut`` on it is common (implied), below it is distinct of its side.
 
-Lists are ranked by the odds that a reader keeps a phrase (``phrase_ranking.py``). Phrases that most readers strike out
-come last and only fill up a short list.
+Lists are ranked by the odds that a reader keeps a phrase (``phrase_ranking.py``), those of the texts themselves
+(``text_problem``) among the others, and end where these are too low.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,26 +48,72 @@ SHARED_MARGIN = 4.0
 def sort_by_evidence(problem: PairProblem, prepared: PreparedPair) -> MethodResult:
     """Sort as common the phrases of both texts and those from the cut on; the rest is distinct of its side."""
     measured = measure_relevance_and_margins(problem, prepared)
-    common = (measured.margin >= 0) & problem.is_candidate
-    implied = common & ~problem.is_shared
-    noise = problem.measure_noise() if implied.any() else None
-    weights, odds = problem.parameters.reader_odds, ReaderOdds(problem)
-    contradicts = _is_part_of_implied(problem, implied)
+    sorted_phrases = _sort_candidates(problem, measured.margin)
+    if problem.text_problem is not None:
+        measured = _append_text_phrases(measured, problem.text_problem)
+        text_margin = measured.margin[len(problem.phrases) :]
+        sorted_phrases = sorted_phrases.join(_sort_candidates(problem.text_problem, text_margin))
+    noise = problem.measure_noise() if sorted_phrases.is_implied.any() else None
+    weights, phrases = problem.parameters.reader_odds, measured.phrases
+    contradicts = _is_part_of_implied(phrases, sorted_phrases.is_implied)
 
-    def rank_distinct(salient: Flags, distinct_odds: Floats) -> RankedList:
+    def rank_distinct(is_distinct: Flags, distinct_odds: Floats) -> RankedList:
         return rank_distinct_by_odds(
-            problem.phrases, weights, salient & ~common, np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
+            phrases, weights, is_distinct, np.where(contradicts, CONTRADICTION_ODDS, distinct_odds)
         )
 
-    common_odds = odds.compute_common_odds(implied, measured.margin)
-    common_odds = _penalise_repeated_words(problem.phrases, weights, common, common_odds)
-    common_odds = _move_implied_between_thresholds(common_odds, implied, weights)
+    is_common = sorted_phrases.is_common
+    common_odds = _penalise_repeated_words(phrases, weights, is_common, sorted_phrases.common_odds)
     return replace(
         measured,
-        noise=None if noise is None else np.full(len(problem.phrases), noise),
-        common=_rank_by_odds(problem.phrases, common, common_odds, weights.common_informative, weights.common_filler),
-        distinct_a=rank_distinct(problem.a.is_salient, odds.compute_distinct_odds_a()),
-        distinct_b=rank_distinct(problem.b.is_salient, odds.compute_distinct_odds_b()),
+        noise=None if noise is None else np.full(len(phrases), noise),
+        common=_rank_by_odds(phrases, is_common, common_odds, weights.common_informative),
+        distinct_a=rank_distinct(sorted_phrases.is_distinct_a, sorted_phrases.distinct_odds_a),
+        distinct_b=rank_distinct(sorted_phrases.is_distinct_b, sorted_phrases.distinct_odds_b),
+    )
+
+
+class _SortedCandidates(NamedTuple):
+    """Which list each candidate is for, and the log odds that a reader keeps it there; arrays of shape (P,)."""
+
+    is_common: Flags
+    is_implied: Flags
+    is_distinct_a: Flags
+    is_distinct_b: Flags
+    common_odds: Floats
+    distinct_odds_a: Floats
+    distinct_odds_b: Floats
+
+    def join(self, other: _SortedCandidates) -> _SortedCandidates:
+        """Return these candidates followed by others."""
+        return _SortedCandidates(*[np.concatenate(both) for both in zip(self, other, strict=True)])
+
+
+def _sort_candidates(problem: PairProblem, margin: Floats) -> _SortedCandidates:
+    """Sort the candidates of a problem by how far above the cut for common phrases they are, (P,)."""
+    odds = ReaderOdds(problem)
+    is_common = (margin >= 0) & problem.is_candidate
+    is_implied = is_common & ~problem.is_shared
+    return _SortedCandidates(
+        is_common,
+        is_implied,
+        problem.a.is_salient & ~is_common,
+        problem.b.is_salient & ~is_common,
+        odds.compute_common_odds(is_implied, margin),
+        odds.compute_distinct_odds_a(),
+        odds.compute_distinct_odds_b(),
+    )
+
+
+def _append_text_phrases(measured: MethodResult, text_problem: PairProblem) -> MethodResult:
+    """Return the result with the phrases that only the texts show: common where both have them, of no relevance."""
+    none = np.zeros(len(text_problem.phrases))
+    return replace(
+        measured,
+        phrases=[*measured.phrases, *text_problem.phrases],
+        relevance_a=np.concatenate([measured.relevance_a, none]),
+        relevance_b=np.concatenate([measured.relevance_b, none]),
+        margin=np.concatenate([measured.margin, np.where(text_problem.is_shared, SHARED_MARGIN, -SHARED_MARGIN)]),
     )
 
 
@@ -167,26 +214,13 @@ def _log_base_rate(problem: PairProblem) -> Floats:
     return np.asarray(np.log(expected / max(problem.corpus_size, MIN_DOCUMENTS_FOR_GRAPH)), dtype=np.float64)
 
 
-def _is_part_of_implied(problem: PairProblem, implied: Flags) -> Flags:
+def _is_part_of_implied(phrases: Sequence[str], implied: Flags) -> Flags:
     """Return which phrases are part of an ``implied`` one, (P,).
 
     That one text alone is about the part would contradict that both are about the phrase.
     """
-    containers = [
-        f" {phrase.replace(PAIR_SEPARATOR, ' , ')} " for phrase in compress(problem.phrases, implied.tolist())
-    ]
-    return np.array([any(f" {phrase} " in text for text in containers) for phrase in problem.phrases], dtype=bool)
-
-
-def _move_implied_between_thresholds(odds: Floats, implied: Flags, weights: ReaderOddsWeights) -> Floats:
-    """Map the odds of implied phrases, from the filler threshold on, into the interval between the two thresholds.
-
-    Readers doubt them more than their evidence suggests. So they come after the phrases in both texts and only fill
-    up a list that has few of those.
-    """
-    informative, filler = weights.common_informative, weights.common_filler
-    between = filler + (informative - filler) * odds_to_probability(odds)
-    return np.where(implied & (odds >= filler), between, odds)
+    containers = [f" {phrase.replace(PAIR_SEPARATOR, ' , ')} " for phrase in compress(phrases, implied.tolist())]
+    return np.array([any(f" {phrase} " in text for text in containers) for phrase in phrases], dtype=bool)
 
 
 def _penalise_repeated_words(phrases: Sequence[str], weights: ReaderOddsWeights, chosen: Flags, odds: Floats) -> Floats:
@@ -212,13 +246,22 @@ def _solve_relevance_and_count_steps(problem: PairProblem, prepared: PreparedPai
 
 
 def _rank_by_odds(
-    phrases: Sequence[str], chosen: Flags, odds: Floats, min_informative_odds: float, min_filler_odds: float
+    phrases: Sequence[str],
+    chosen: Flags,
+    odds: Floats,
+    min_informative_odds: float,
+    min_filler_odds: float | None = None,
 ) -> RankedList:
-    """Rank the chosen phrases by odds and count those from the thresholds of informative phrases and fillers on."""
+    """Rank the chosen phrases by odds and count those from the thresholds of informative phrases and fillers on.
+
+    ``min_filler_odds`` None: there are no fillers.
+    """
     ranking = rank_phrases(phrases, chosen, odds)
     return RankedList(
         ranking.indices,
         odds_to_probability(ranking.scores),
         informative=int(np.count_nonzero(ranking.scores >= min_informative_odds)),
-        fillers=int(np.count_nonzero(ranking.scores >= min_filler_odds)),
+        fillers=int(
+            np.count_nonzero(ranking.scores >= (min_informative_odds if min_filler_odds is None else min_filler_odds))
+        ),
     )

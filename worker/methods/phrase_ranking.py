@@ -1,18 +1,15 @@
 """How likely a reader keeps a phrase of a list: log odds, weighed by ``ReaderOddsWeights``.
 
-Readers marked what a careful reader would delete in 150 comparisons, about 4,900 phrases, and an editor wrote the lists
-of thirty comparisons by hand. The same seven features predict both:
+One set of features serves phrases that the miner found and those that only the texts show, in both kinds of lists:
 
-* the weight of the phrase in the text, BM25, as the graph has it; a part of another phrase has none;
+* the weight of its words in the text, BM25;
 * the cosine of the text with the documents that contain the phrase: low for a phrase that is only mentioned;
-* salience, quality and occurrences in the text;
-* several words: a single one says less;
-* rarity: a phrase of very many documents says little about two.
+* quality, whether other documents have it, several words, rarity;
+* how often, how early, and whether as a whole phrase the text has it.
 
 A distinct phrase scores lower, the more of it the other text contains in some form. Whether an implied phrase is kept
 depends on whether the reader believes that the text that lacks it is about it: on the evidence for that, the cosine of
-that text with the documents that contain the phrase, how much of it the text contains, and how much the other text is
-about it.
+that text with the documents that contain the phrase, and how much of it the text contains.
 """
 
 from __future__ import annotations
@@ -46,15 +43,14 @@ class ReaderOdds:
         # the weight and the occurrences of a phrase pair are those of its members together
         members = np.array([1 + (PAIR_SEPARATOR in phrase) for phrase in problem.phrases])
         max_idf = float(idf([1], max(problem.corpus_size, 2))[0])
-        self._a = _compute_side_odds(problem.a, weights, members, max_idf)
-        self._b = _compute_side_odds(problem.b, weights, members, max_idf)
+        words = np.array([len(split_phrase_words(phrase)) for phrase in problem.phrases])
+        self._a = _compute_side_odds(problem.a, weights, members, words, max_idf)
+        self._b = _compute_side_odds(problem.b, weights, members, words, max_idf)
         share = np.minimum((problem.document_frequency + 1) / (problem.corpus_size + weights.extra_documents), 1.0)
         log_quality = _log_at_least(problem.quality, weights.min_quality)
         self._anywhere = weights.log_quality * log_quality - weights.log_rarity * np.log(share)
         """From features that do not depend on the texts."""
-        self._multi_word = np.array(
-            [weights.multi_word * (len(split_phrase_words(phrase)) > 1) for phrase in problem.phrases]
-        )
+        self._form = weights.multi_word * (words > 1) + weights.known_phrase * (problem.document_frequency > 0)
 
     def compute_common_odds(self, is_implied: Flags, margin: Floats) -> Floats:
         """Return the odds in the common list; ``is_implied`` flags the phrases that one text lacks."""
@@ -62,14 +58,13 @@ class ReaderOdds:
         lacks_b = b.count == 0
         cosine = np.where(lacks_b, b.topic_cosine, a.topic_cosine)
         match = np.where(lacks_b, self._b.partial_match, self._a.partial_match)
-        log_salience = _log_at_least(np.maximum(a.salience, b.salience), weights.min_salience)
         implied_odds = (
             weights.implied_intercept + weights.implied_margin * margin + weights.implied_topic_cosine * cosine
-            + weights.implied_partial_match * match + weights.log_salience * log_salience
+            + weights.implied_partial_match * match + self._anywhere
         )  # fmt: skip
-        shared_odds = weights.intercept + self._multi_word + (self._a.own + self._b.own) / 2
-        apart = weights.dissimilarity * np.maximum(weights.min_similarity - self._problem.topic_similarity, 0.0)
-        return np.asarray(self._anywhere + apart + np.where(is_implied, implied_odds, shared_odds), dtype=np.float64)
+        features = self._anywhere + self._form + (self._a.own + self._b.own) / 2
+        shared_odds = weights.common_intercept + weights.common_slope * features
+        return np.asarray(np.where(is_implied, implied_odds, shared_odds), dtype=np.float64)
 
     def compute_distinct_odds_a(self) -> Floats:
         """Return the odds in the list of phrases distinct of a."""
@@ -80,25 +75,28 @@ class ReaderOdds:
         return self._compute_distinct_odds(self._b, self._a)
 
     def _compute_distinct_odds(self, side: _SideOdds, other: _SideOdds) -> Floats:
-        own = self._multi_word + side.own + self._weights.other_side_match * other.partial_match
+        own = self._form + side.own + self._weights.other_side_match * other.partial_match
         return np.asarray(self._weights.intercept + self._anywhere + own, dtype=np.float64)
 
 
 def _compute_side_odds(
-    side: SideFeatures, weights: ReaderOddsWeights, member_counts: Indices, max_idf: float
+    side: SideFeatures, weights: ReaderOddsWeights, member_counts: Indices, word_counts: Indices, max_idf: float
 ) -> _SideOdds:
-    """``member_counts``: number of phrases each consists of, (P,); ``max_idf``: the idf of a word of one document."""
+    """``member_counts``: number of phrases each consists of, (P,); ``word_counts``: of words; ``max_idf``: the idf of a
+    word of one document."""
     size = max(len(side.seed.columns), 1)
     # occurrences; of a set, documents (half a one for a part of another phrase), relative to the size of the set
     if size < 2:
         times = np.maximum(side.count / member_counts, 1.0)
     else:
         times = np.maximum(side.document_count, 0.5) / size**0.25
-    bm25 = side.bm25 / member_counts / (np.maximum(side.document_count, 1) * max_idf)
-    about = weights.log_salience * _log_at_least(side.salience, weights.min_salience) + weights.log_count * np.log(
-        times
-    )
-    own = np.asarray(weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + about, dtype=np.float64)
+    bm25 = side.bm25 / word_counts / (np.maximum(side.document_count, 1) * max_idf)
+    own = (
+        weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + weights.log_count * np.log(times)
+        + weights.whole_phrase * side.whole_share
+        + weights.log_earliness * np.log(side.earliness, out=np.zeros(len(bm25)), where=side.earliness > 0)
+    )  # fmt: skip
+    own = np.asarray(own, dtype=np.float64)
     return _SideOdds(own, side.partial_match * ((side.text_length <= weights.max_text_words) & (size < 2)))
 
 

@@ -44,7 +44,12 @@ class FullForms:
         self._full_forms: dict[str, FullForm | None] = {}
 
     def find(self, phrase: str) -> FullForm | None:
-        """Return the proper name or compound that the phrase is a part of, or None."""
+        """Return the proper name or compound that the phrase is a part of, or None.
+
+        Several words that a text has as a whole phrase are no part.
+        """
+        if " " in phrase and any(phrase in side.text_phrases for side in self._sides):
+            return None
         if phrase not in self._full_forms:
             texts = self._find_texts_with_phrase(phrase)
             name = find_shared_form([names.expand(phrase) for names in texts])

@@ -29,7 +29,7 @@ _DATES = frozenset(
 """Capitalised words that are no part of an adjacent name ("On Monday IBM said"); "May" may be a person."""
 _HYPHEN_CHARACTERS = frozenset("-\u2010\u2011\u2013\n")
 """Characters of separators that join two words without capitals."""
-_POSSESSIVE_ENDINGS = ("'s", "’s", "'", "’")
+_POSSESSIVE_ENDINGS = ("'s", "’s", "'S", "’S", "'", "’")
 
 TextRange = tuple[int, int]
 """Start and end in the text, in characters."""
@@ -146,7 +146,12 @@ class ProperNames:
         """Return the text of a range on one line, without a possessive ending."""
         start, end = text_range
         text = " ".join(self._text[start:end].split())
-        return next((text.removesuffix(ending) for ending in _POSSESSIVE_ENDINGS if text.endswith(ending)), text)
+        return strip_possessive(text)
+
+
+def strip_possessive(text: str) -> str:
+    """Return a spelling without its possessive ending."""
+    return next((text.removesuffix(ending) for ending in _POSSESSIVE_ENDINGS if text.endswith(ending)), text)
 
 
 def make_fewest_capitals_key(text: str) -> tuple[int, str]:

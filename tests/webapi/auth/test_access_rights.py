@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -224,19 +226,22 @@ def test_a_phrase_of_the_callers_own_text_is_shown_only_while_they_may_read_it_s
     sides = {"text": "The zarquon ledger is kept."}, {"text": "A web graph needs a zarquon ledger."}
     page = {"index": "papers", "query": "zarquon ledger", "hits": ["o1", "o2"]}
 
-    def find_candidates(body: str) -> bool:
-        return '"phrase":"zarquon' in body
+    def find_phrases_of_index(answer: Any) -> list[str]:
+        candidates = answer["candidates"]
+        return [one["phrase"] for side in candidates.values() for one in side if "zarquon" in one["phrase"]]
 
     options = {"candidates": True, "cap": 0}
     first, first_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
-    assert find_candidates(first.text)
+    assert find_phrases_of_index(first.json)
     closed = [replace(document, acl=("board",)) for document in make_documents() if document.id.startswith("s")]
     write_documents(app.flask_app.extensions[EXTENSION].gateway, *closed)
     assert staff.get(f"/v1/comparisons/{first.json['id']}").status_code == 404
     assert staff.get(f"/v1/explanations/{first_page.json['id']}").status_code == 404
     again, again_page = staff.compare(*sides, options=options), staff.post("/v1/explanations", page)
     assert again.status_code == again_page.status_code == 200
-    assert not find_candidates(again.text) and not find_candidates(again_page.text)
+    assert not find_phrases_of_index(again.json) and '"phrase":"zarquon' not in again_page.text
+    entries = [entry for name in ("common", "distinct_a", "distinct_b") for entry in again.json[name]]
+    assert not [entry for entry in entries if "zarquon" in json.dumps([entry["phrase"], entry.get("also", ())])]
     assert again_page.json["id"] != first_page.json["id"]
 
 

@@ -79,8 +79,10 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(comparer: Comparer, a: 
         for name in LISTS:
             min_length = 0 if name == "common" else 1  # texts that have nothing to do with each other share nothing
             assert min(len(longer[name]), min_length) <= len(shorter[name]) <= cap
-            assert shorter[name] == longer[name][: len(shorter[name])]
-        longer = shorter
+            for one, same in zip(shorter[name], longer[name], strict=False):
+                assert set(one.pop("also", ())) <= set(same.pop("also", ())), "a list without a cap merges all phrases"
+                assert one == same
+        longer = compare_sides(comparer, a, b, cap=cap).to_dict()
 
 
 def test_near_duplicates_are_merged_into_one_entry(comparer: Comparer) -> None:
@@ -92,10 +94,17 @@ def test_near_duplicates_are_merged_into_one_entry(comparer: Comparer) -> None:
 
 def test_a_phrase_is_displayed_as_the_compound_it_is_part_of(comparer: Comparer) -> None:
     text = "text:The waggle dance arena is small. By a waggle dance arena stands a honey bee, not the honey bee of old."
-    (entry,) = (e for e in compare_sides(comparer, text, "d0001", cap=0).distinct_a if e.phrase == SHARED)
-    assert (entry.display, entry.also[0]) == ("waggle dance arena", "waggle dance arena")
+    (entry,) = (e for e in compare_sides(comparer, text, "d0001", cap=0).distinct_a if SHARED in (e.phrase, *e.also))
+    assert entry.display == "waggle dance arena" in (entry.phrase, *entry.also)
     (entry,) = (e for e in compare_sides(comparer, text, "a1", cap=0).common if e.phrase == SHARED)
     assert (entry.display, "waggle dance arena" in entry.also) == (SHARED, False), "the other text has no arena"
+
+
+def test_a_compound_that_no_text_phrase_names_is_displayed_with_containment(comparer: Comparer) -> None:
+    text = "text:The waggle dance arena is small. By a waggle dance arena stands a honey bee, not the honey bee of old."
+    answer = compare_sides(comparer, text, "d0001", cap=0, method="containment")
+    (entry,) = (e for e in answer.distinct_a if e.phrase == SHARED)
+    assert (entry.display, entry.also[0]) == ("waggle dance arena", "waggle dance arena")
 
 
 def test_the_sign_of_a_margin_says_whether_a_candidate_is_common_or_distinct(comparer: Comparer) -> None:

@@ -14,7 +14,7 @@ from tests.support.comparisons import INDEX, compare_sides, resolve_texts
 from tests.support.corpora.planted_pairs import SHARED
 from worker.answer.builder import AnswerBuilder, SolvedPair
 from worker.answer.comparison import Comparison
-from worker.answer.nested_relevance import compute_word_relevance
+from worker.answer.nested_relevance import WordRelevance
 from worker.comparer import Comparer
 from worker.explain.candidates import PairCandidates
 from worker.explain.full_graph import build_full_graph
@@ -73,7 +73,8 @@ def test_relevance_by_words_agrees_with_that_by_edges(embedded_comparer: Compare
             (b, candidates.edges_b, entry.relevance_b),
         ):
             if entry.phrase in row and has_edge_wherever_it_occurs(side, edges[row[entry.phrase]], entry.phrase):
-                by_words = compute_word_relevance(side, edges, candidates, row[entry.phrase])
+                degree = float(candidates.degrees[row[entry.phrase]])
+                by_words = WordRelevance(side, edges, candidates).compute(entry.phrase, degree)
                 assert by_words == pytest.approx(shown, rel=0.05)
                 checked += 1
     assert checked > 3
@@ -99,3 +100,19 @@ def test_a_shared_phrase_represents_its_near_duplicate_of_one_text(comparer: Com
     (entry,) = compare_resolved(comparer, a, b, common=["waggle dance", "dance"]).common
     assert (entry.phrase, entry.kind, entry.also) == ("dance", "shared", ("waggle dance",))
     assert entry.score == 0.9, "the score of the better one"
+
+
+def test_a_phrase_that_the_index_does_not_have_is_relevant_by_its_words(comparer: Comparer) -> None:
+    text = "text:The waggle dance and the copper whistle. A copper whistle and a brass horn of a brood nest."
+    answer = compare_sides(comparer, text, "text:A copper whistle. A waggle dance.", cap=0)
+    shown = {entry.phrase: (entry.relevance_a, entry.relevance_b) for entry in (*answer.common, *answer.distinct_a)}
+    assert shown["copper whistle"][0] > shown["brass horn"][0] > 0, "the text has it twice"
+    assert shown["copper whistle"][1] > 0 == shown["brass horn"][1]
+
+
+def test_relevance_by_words_is_0_without_an_edge_to_compare_with(embedded_comparer: Comparer) -> None:
+    answer = compare_sides(
+        embedded_comparer, "text:A copper whistle.", "text:A copper whistle of a waggle dance.", cap=0
+    )
+    (entry,) = (entry for entry in answer.common if entry.phrase == "copper whistle")
+    assert entry.relevance_a == 0 < entry.relevance_b

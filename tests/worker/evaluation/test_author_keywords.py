@@ -87,14 +87,16 @@ def test_the_cosine_of_texts_depends_on_their_shared_words(
 def test_a_varied_parameter_gives_rows_of_its_own(embedded_comparer: Comparer, gold_pairs: list[GoldPair]) -> None:
     plain = [MethodRun("cda", "default"), MethodRun("containment", "default")]
     runs = [*plain, *vary_parameter(plain, "cut", [DEFAULT.cut, 50.0])]
+    runs += vary_parameter(plain, "odds_implied_intercept", [3.0])
     rows = evaluate_keywords(embedded_comparer, INDEX, gold_pairs, runs, resamples=2)["rows"]
     assert [row["name"] for row in rows] == [
         "cda/default",
         "containment",
         f"cda/default cut={DEFAULT.cut}",
         "cda/default cut=50.0",
+        "cda/default odds_implied_intercept=3.0",
     ]
     figures = [row["figures"] for row in rows]
     assert figures[2] == figures[0], "the preset's own value changes nothing"
-    assert figures[0]["implied_share"] > 0, "a shown phrase that one text lacks counts as implied"
+    assert figures[4]["implied_share"] > 0, "a shown phrase that one text lacks counts as implied"
     assert figures[3]["semantic_f1"] == figures[3]["implied_share"] == 0.0, "nothing reaches so high a threshold"

@@ -14,6 +14,7 @@ from tests.support.comparisons import INDEX, compare_sides
 from worker.comparer import Comparer, compare
 from worker.explain.side import Side
 from worker.explain.spec import MODEL_OPTIONS, OPTION_RANGES
+from worker.solver.ranking_weights import DEFAULT_WEIGHTS
 
 NUMBERS = [float("nan"), float("inf"), -float("inf"), -1, -1e-9, 1e300, 10**400, "1", True, [1]]
 
@@ -122,10 +123,13 @@ def test_the_id_of_an_answer_depends_on_the_versions_of_its_documents_only(embed
 def test_the_weights_of_the_reader_odds_are_options(embedded_comparer: Comparer) -> None:
     usual, same = (
         compare_sides(embedded_comparer, "a1", "b1", cap=0),
-        compare_sides(embedded_comparer, "a1", "b1", cap=0, odds_intercept=-2.1),
+        compare_sides(embedded_comparer, "a1", "b1", cap=0, odds_intercept=DEFAULT_WEIGHTS.intercept),
     )
     other = compare_sides(embedded_comparer, "a1", "b1", cap=0, odds_intercept=0)
     assert usual.id == same.id != other.id
-    assert other.common[0].score > usual.common[0].score
-    with pytest.raises(BadParameter, match="odds_min_salience must be above 0"):
-        compare_sides(embedded_comparer, "a1", "b1", odds_min_salience=0)
+    assert other.distinct_a[0].score > usual.distinct_a[0].score
+    assert other.common == usual.common, "common phrases have an intercept of their own"
+    with pytest.raises(BadParameter, match="odds_min_quality must be above 0"):
+        compare_sides(embedded_comparer, "a1", "b1", odds_min_quality=0)
+    with pytest.raises(BadParameter, match="odds_min_salience"):
+        compare_sides(embedded_comparer, "a1", "b1", odds_min_salience=0.02)

@@ -40,3 +40,39 @@ def test_the_texts_of_a_set_are_not_searched() -> None:
 def test_members_of_a_phrase_pair_are_displayed_one_by_one() -> None:
     form = find_display_form("securities firms", "A security firm", phrase="security firm@@deep")
     assert form == "security firm + deep"
+
+
+def find_own_form(text: str, phrase: str, groups: Groups = None) -> str:
+    """Return the form of a phrase that the index does not have, in a document with this text."""
+    spans = DocumentSpans(make_analysed_document(text), LEMMATIZER)
+    return DisplayForms([spans], make_phrase_model(), groups).find(phrase)
+
+
+@pytest.mark.parametrize("text", ["Ann Hill's drum.", "Ann Hill’s drum.", "It is Ann  Hill's."])
+def test_a_possessive_is_displayed_without_its_ending(text: str) -> None:
+    assert find_own_form(text, "ann hill") == "Ann Hill"
+
+
+def test_a_possessive_in_capitals_is_displayed_without_its_ending() -> None:
+    assert find_own_form("ANN HILL'S DRUM.", "ann hill") == "ANN HILL"
+
+
+def test_a_possessive_within_a_phrase_is_kept() -> None:
+    assert find_own_form("The dog's bone fell.", "dog bone") == "dog's bone"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Copper Whistle. A copper whistle rang.", "copper whistle"),
+        ("COPPER WHISTLE Then Copper Whistle and so on.", "Copper Whistle"),
+        ("Copper Whistle. Copper Whistle. A copper whistle rang.", "Copper Whistle"),
+    ],
+)
+def test_of_spellings_as_frequent_that_with_the_fewest_capitals_is_displayed(text: str, form: str) -> None:
+    for groups in (None, frozenset({"staff"})):
+        assert find_own_form(text, "copper whistle", groups) == form
+
+
+def test_a_possessive_confirms_the_usual_form() -> None:
+    assert find_display_form("Security Firm", "A security firm's") == "Security Firm"

@@ -1,0 +1,143 @@
+"""Candidates that the two texts show to be phrases and that are not salient, with their features.
+
+The model does not know most of them, as too few documents have them. What it would say of these is estimated from their
+words: the quality from the last word, the topic from all, the frequency as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.model.phrase_model import PhraseModel
+from worker.explain.neighbourhood import SidePair
+from worker.explain.pair_features import compute_partial_matches
+from worker.explain.phrase_places import measure_places
+from worker.explain.resolved_side import ResolvedSide
+from worker.methods.base import PairProblem, SideFeatures, take_rows
+from worker.methods.phrase_ranking import ReaderOdds
+from worker.solver.subgraph import Flags, Floats, Indices
+
+_UNKNOWN_QUALITY = 0.3
+"""Quality of a phrase whose last word is no phrase of the model: that of a single word in the middle."""
+
+
+def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | None:
+    """Return the features of the candidates beyond those of the problem that may be listed; None without any.
+
+    How far the other side contains a phrase takes longest to find out and only lowers its odds, so it is measured for
+    those whose odds are high enough without it.
+    """
+    if any(len(side.documents) > 1 for side in (pair.a, pair.b)):
+        return None  # what sets have in common, and do not, the mined phrases say
+    known = set(pair.candidates.phrases)
+    phrases = [p for p in {**pair.a.text_phrases, **pair.b.text_phrases} if p not in known]
+    if not phrases:
+        return None
+    words = _WordTable(pair.a.reader.model, phrases)
+    a, b = (_build_side_features(side, phrases, words) for side in (pair.a, pair.b))
+    quality, frequency = words.look_up_quality_and_frequency(_is_of_document(pair, phrases))
+    rows = np.flatnonzero(_may_be_listed(_build_problem(problem, phrases, a, b, quality, frequency)))
+    if not len(rows):
+        return None
+    kept = [phrases[i] for i in rows.tolist()]
+    a, b = (
+        take_rows(features, rows, partial_match=compute_partial_matches(side, kept, features.count[rows]))
+        for side, features in ((pair.a, a), (pair.b, b))
+    )
+    return _build_problem(problem, kept, a, b, quality[rows], frequency[rows])
+
+
+def _build_problem(
+    problem: PairProblem, phrases: Sequence[str], a: SideFeatures, b: SideFeatures, quality: Floats, frequency: Indices
+) -> PairProblem:
+    return PairProblem(
+        phrases=phrases,
+        a=a,
+        b=b,
+        parameters=problem.parameters,
+        document_frequency=frequency,
+        quality=quality,
+        corpus_size=problem.corpus_size,
+    )
+
+
+def _is_of_document(pair: SidePair, phrases: Sequence[str]) -> Flags:
+    """Return which phrases are of a document of the index, (P,), or of the text of a caller without limits.
+
+    That the model knows a phrase of another text would confirm a guess.
+    """
+    open_phrases = {
+        phrase for side in (pair.a, pair.b) if side.groups is None or not side.is_ad_hoc for phrase in side.text_phrases
+    }
+    return np.array([phrase in open_phrases for phrase in phrases], dtype=bool)
+
+
+def _may_be_listed(problem: PairProblem) -> Flags:
+    """Return which candidates a list may show, as far as their own text tells, (P,)."""
+    odds, weights = ReaderOdds(problem), problem.parameters.reader_odds
+    common = odds.compute_common_odds(np.zeros(len(problem.phrases), dtype=bool), np.zeros(len(problem.phrases)))
+    distinct = np.maximum(
+        np.where(problem.a.is_salient, odds.compute_distinct_odds_a(), -np.inf),
+        np.where(problem.b.is_salient, odds.compute_distinct_odds_b(), -np.inf),
+    )
+    return np.where(problem.is_shared, common >= weights.common_informative, distinct >= weights.distinct_filler)
+
+
+class _WordTable:
+    """The words of the candidates as ids of the model."""
+
+    def __init__(self, model: PhraseModel, phrases: Sequence[str]) -> None:
+        self._model = model
+        self._words = [phrase.split() for phrase in phrases]
+        known_ids, unknown_id = model.word_ids, len(model.words)
+        ids = [known_ids.get(word, unknown_id) for words in self._words for word in words]
+        self._word_ids: Indices = np.array(ids, dtype=np.int64)
+        self._owners: Indices = np.repeat(np.arange(len(phrases)), [len(words) for words in self._words])
+
+    def look_up_quality_and_frequency(self, may_be_known: Flags) -> tuple[Floats, Indices]:
+        """Return the quality of each phrase and the documents that contain it, each of shape (phrases,).
+
+        Of a phrase that the model does not know, the quality is that of its last word; of one that may not be looked
+        up, it is a usual one.
+        """
+        get_id, model = self._model.phrase_ids.get, self._model
+        names = [" ".join(words) for words in self._words]
+        ids = [get_id(name) if may else None for name, may in zip(names, may_be_known.tolist(), strict=True)]
+        frequency = [0 if id is None else int(model.document_frequency[id]) for id in ids]
+        rows = zip(self._words, ids, may_be_known.tolist(), strict=True)
+        heads = [get_id(words[-1]) if id is None and may else id for words, id, may in rows]
+        quality = [_UNKNOWN_QUALITY if id is None else float(model.quality[id]) for id in heads]
+        return np.array(quality, dtype=np.float64), np.array(frequency, dtype=np.int64)
+
+    def compute_topic_cosines(self, side: ResolvedSide) -> Floats:
+        """Return the cosine of a side with the sum of the words of each phrase in topic space, shape (phrases,)."""
+        vector = side.text_vectors.get("topics")
+        if vector is None or not vector.any():
+            return np.zeros(len(self._words))
+        return np.asarray(self._directions @ vector, dtype=np.float64)
+
+    @cached_property
+    def _directions(self) -> NDArray[np.float32]:
+        """Direction of each phrase in topic space, shape (phrases, dimensions)."""
+        return self._model.topic_directions.sum_word_vectors(self._word_ids, self._owners, len(self._words))
+
+
+def _build_side_features(side: ResolvedSide, phrases: Sequence[str], words: _WordTable) -> SideFeatures:
+    """Return all features of one side but the partial match."""
+    counts = np.array([side.text.count(phrase) for phrase in phrases], dtype=np.int64)
+    occurs = counts > 0
+    places = measure_places(side, phrases, counts)
+    return SideFeatures(
+        is_salient=np.array([phrase in side.text_phrases for phrase in phrases], dtype=bool),
+        count=counts,
+        document_count=occurs.astype(np.int64),
+        bm25=np.where(occurs, side.text.compute_word_bm25(phrases), 0.0),
+        topic_cosine=words.compute_topic_cosines(side),
+        text_length=np.full(len(phrases), side.encoded_text.word_count),
+        whole_share=places.whole_share,
+        earliness=places.earliness,
+    )
