@@ -15,6 +15,7 @@ from tests.support.browser import Page, open_chromium, open_fresh_page
 from tests.support.corpora.page_corpus import make_odd_documents, make_papers
 from tests.support.required_programs import PROGRAMS_USED, skip_without
 from tests.support.site import OtherSiteApp, Site, serve_site
+from worker.solver.parameters import DEFAULT, PRESETS
 
 if TYPE_CHECKING:
     from selenium import webdriver
@@ -86,3 +87,9 @@ def page(chromium: webdriver.Chrome, site: Site) -> Iterator[Page]:
 @pytest.fixture
 def odd_page(chromium: webdriver.Chrome, odd_site: Site) -> Iterator[Page]:
     yield from open_fresh_page(chromium, odd_site)
+
+
+@pytest.fixture
+def implied_phrases_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default preset as if readers kept implied phrases, of which the test papers have no good ones."""
+    monkeypatch.setitem(PRESETS, "default", DEFAULT.with_options(odds_implied_intercept=3.0))

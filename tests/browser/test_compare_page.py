@@ -16,8 +16,8 @@ from webapi.client import Client
 PAIR = "/compare?index=papers&a=paper-1&b=paper-5"
 
 
-@pytest.fixture(scope="module")
-def implied(site: Site) -> tuple[str, dict[str, Any]]:
+@pytest.fixture
+def implied(site: Site, implied_phrases_listed: None) -> tuple[str, dict[str, Any]]:
     """A paper, and a phrase of it that other documents connect to the first paper."""
     with Client(site.url) as client:
         for paper in make_papers()[1:]:

@@ -302,7 +302,7 @@ def test_the_evidence_of_a_list_is_fetched_once_and_on_a_click(
 
 
 def test_a_click_on_an_implied_phrase_names_the_documents_that_connect_it(
-    chromium: webdriver.Chrome, other_site: Site, site: Site
+    chromium: webdriver.Chrome, other_site: Site, site: Site, implied_phrases_listed: None
 ) -> None:
     with Client(site.url) as client:
         explained = client.explain("papers", [f"paper-{n}" for n in range(2, 41)], document="paper-1")["explanations"]
