@@ -43,8 +43,11 @@ class FollowTiming:
 
     once: bool
     interval: float
+    """Seconds between two passes."""
     check: float
+    """Most seconds between two passes by ids."""
     max_drift: float
+    """Drift from which a new epoch is built."""
 
 
 def follow_options(function: F) -> F:
@@ -270,7 +273,9 @@ def _print_start(remembered: Remembered, address: str, timing: FollowTiming, as_
     attachment, analysis = remembered.attachment, remembered.analysis
     source = f"{address}/{attachment.index}"
     values = {"index": remembered.index, "source": source, "fields": dict(attachment.fields), **asdict(analysis)}
-    fields = ", ".join(f"{name}={path}" for name, path in attachment.fields.items() if path and name != "vector")
+    fields = ", ".join(
+        f"{name}={path}" for name, path in sorted(attachment.fields.items()) if path and name != "vector"
+    )
     text = (
         f"index {remembered.index} follows {source}, as it was attached: fields {fields or 'of the same names'}; "
         f"vectors {attachment.vector_field or 'none'}; language {analysis.language}"
