@@ -189,8 +189,7 @@ class Follower:
                 changed[write.id] = None
         if attached and not (same or changed or still_rejected):
             raise Unavailable("the source has no documents now, so nothing is deleted", fix="fill it")
-        now = time.monotonic()
-        self._earliest_id_pass = now + (now - began) / _MAX_SHARE_OF_ID_PASSES
+        rest_seconds = (time.monotonic() - began) / _MAX_SHARE_OF_ID_PASSES
         self._rejected = still_rejected
         # a name that covers several indices may have several documents of one id, of which one was attached
         self._add([id for id in changed if id not in same], report)
@@ -200,7 +199,8 @@ class Follower:
             self._below = {shard.key: shard.checkpoint for shard in shards}
             # what was written right before this first pass may become visible after it
             pause = min(pause, SETTLE_SECONDS)
-        self._next_id_pass = time.monotonic() + pause
+        now = time.monotonic()
+        self._next_id_pass, self._earliest_id_pass = now + pause, now + rest_seconds
 
     def _run_number_pass(self, shards: Collection[SourceShard], report: PassReport) -> None:
         """Read what has a sequence number above those that were seen."""
