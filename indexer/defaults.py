@@ -12,3 +12,5 @@ DEFAULT_CAP: Final = 8
 """Phrases shown in each list of a comparison."""
 DEFAULT_MAX_DOCUMENT_BYTES: Final = 10 * 2**20
 """Longest document that readers accept, in UTF-8."""
+MAX_DRIFT: Final = 0.2
+"""Changed share of an index from which its phrases should be mined again."""

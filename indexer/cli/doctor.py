@@ -198,6 +198,7 @@ def _check_source(engine: Engine, index: str) -> Iterator[Finding]:
             counts = f"{lag.missing:,} documents not indexed, {lag.changed:,} changed, {lag.deleted:,} deleted"
             vectors = f"; vectors: field {attachment.vector_field}" if attachment.vector_field else ""
             detail = f"{attachment.index} since it was attached: {counts}{vectors}"
+            fix = f"bring it up to date with: phrasecom attach --index {index} --follow --once"
             yield Finding(what, "note", detail, fix) if any(lag) else Finding(what, "ok", detail)
     except PhraseComError as error:
         yield _make_failure(what, error)

@@ -10,8 +10,10 @@ from typing import IO, TYPE_CHECKING, TypeVar
 import click
 
 from indexer.cli.engine_hints import open_engine_with_hints
+from indexer.cli.follow import FollowTiming, check_remembered, follow_options, follow_source, has_index, print_line
 from indexer.cli.options import command, engine_option, index_option, setting_options
 from indexer.cli.output import print_json, print_key_values
+from indexer.defaults import MAX_DRIFT
 from indexer.readers.registry import PAGE_SUFFIXES, RECORD_SUFFIXES, read_documents
 from indexer.readers.rejects import Rejects
 from indexer.records import FieldMap
@@ -21,14 +23,12 @@ if TYPE_CHECKING:
     from indexer.engines.attachment import Attachment
     from indexer.engines.base import Engine
     from indexer.indexing.build import BuildReport
-    from indexer.indexing.notifications import WriteListener
+    from indexer.indexing.notifications import RedisNotifier
     from indexer.progress import Progress
     from indexer.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_MAX_DRIFT = 0.2
-"""Changed share of an index from which a refresh is suggested."""
 _NO_VECTORS = "none"
 """Value of --vectors that leaves the vectors of a source out."""
 _MAX_MISSING_NAMES = 10
@@ -86,11 +86,11 @@ def index_command(
     def read(settings: Settings, rejects: Rejects) -> Iterable[Document]:
         return read_documents(paths, rejects, fields, settings.max_document_bytes)
 
-    return _run_build(read, index, rejects_path, force, as_json, options)
+    return _print_build(*_build(read, index, rejects_path, force, as_json, options), as_json)
 
 
 @command("attach")
-@click.argument("source", metavar="URL/INDEX")
+@click.argument("source", required=False, metavar="[URL/INDEX]")
 @reading_options
 @analysis_options
 @force_option
@@ -113,8 +113,9 @@ def index_command(
     help="The same key as an argument, which the process list and the shell's history show; better in a file, or in "
     "the environment as PHRASECOM_SOURCE_API_KEY.",
 )
+@follow_options
 def attach_command(
-    source: str,
+    source: str | None,
     index: str,
     maps: tuple[str, ...],
     rejects_path: Path | None,
@@ -122,17 +123,58 @@ def attach_command(
     vectors: str | None,
     source_key_file: IO[str] | None,
     source_api_key: str | None,
+    follow: FollowTiming | None,
     as_json: bool,
     **options: str | None,
 ) -> int:
     """Build an index from an existing Elasticsearch index, which is only read: phrasecom attach
     http://localhost:9200/news --index news --map text=body. If both are on the same cluster, searches over HTTP run
     on the existing index itself.
+
+    With --follow, an index that is attached already is kept up to date instead, by reading only what was written to
+    its source: phrasecom attach --index news --follow. Address, fields, vectors and language are those it was attached
+    with; only the API key for the source is not kept.
     """
+    fields = _add_vector_field(FieldMap.parse(maps), vectors)
+    key = _find_source_key(source_api_key, source_key_file)
+    if follow is None:
+        if source is None:
+            raise click.UsageError("name the source, URL/INDEX; only --follow does without")
+        return _print_build(*_attach(source, index, fields, key, rejects_path, force, as_json, options), as_json)
+    if source is None and force:
+        raise click.UsageError("--force attaches the index again: name the source, URL/INDEX")
+    with _open_workspace(options, True) as (_, engine, _):
+        is_new = source is not None and (force or not has_index(engine, index))
+    if is_new and source is not None:
+        report, rejects = _attach(source, index, fields, key, rejects_path, force, as_json, options)
+        if as_json:
+            print_line(as_json, "attached", report.to_dict(), "")
+        else:
+            _print_build(report, rejects, as_json)
+    with (
+        _open_workspace(options, True) as (settings, engine, _),
+        _open_service_notifier(settings) as notifier,
+        Rejects(rejects_path or _default_rejects_path(index)) as rejects,
+    ):
+        given = {name: value for name, value in options.items() if value is not None}
+        remembered = check_remembered(engine, index, source, fields, given, settings)
+        follow_source(remembered, key, engine, settings, notifier, rejects, follow, as_json)
+    return _print_rejects_and_get_exit_status(rejects)
+
+
+def _attach(
+    source: str,
+    index: str,
+    named_fields: FieldMap,
+    key: str | None,
+    rejects_path: Path | None,
+    force: bool,
+    is_quiet: bool,
+    options: dict[str, str | None],
+) -> tuple[BuildReport, Rejects]:
+    """Build an index from all documents of a source."""
     from indexer.readers.elasticsearch_index import find_attachment, find_source_vectors, read_elasticsearch_index
 
-    named_fields = _add_vector_field(FieldMap.parse(maps), vectors)
-    key = _find_source_key(source_api_key, source_key_file)
     choice = find_source_vectors(source, named_fields, api_key=key)
     fields = FieldMap({**named_fields.sources, "vector": choice.path})
     if choice.note:
@@ -142,7 +184,7 @@ def attach_command(
         return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=key)
 
     attachment = find_attachment(source, fields, api_key=key)
-    return _run_build(read, index, rejects_path, force, as_json, options, attachment)
+    return _build(read, index, rejects_path, force, is_quiet, options, attachment)
 
 
 def _add_vector_field(fields: FieldMap, vectors: str | None) -> FieldMap:
@@ -176,19 +218,19 @@ def _find_source_key(argument: str | None, file: IO[str] | None) -> str | None:
     return load_settings(source_api_key=argument).source_api_key.get_secret_value() or None
 
 
-def _run_build(
+def _build(
     read: Callable[[Settings, Rejects], Iterable[Document]],
     index: str,
     rejects_path: Path | None,
     force: bool,
-    as_json: bool,
+    is_quiet: bool,
     options: dict[str, str | None],
     attachment: Attachment | None = None,
-) -> int:
+) -> tuple[BuildReport, Rejects]:
     from indexer.indexing.build import AnalysisOptions, build_index
 
     with (
-        _open_workspace(options, as_json) as (settings, engine, progress),
+        _open_workspace(options, is_quiet) as (settings, engine, progress),
         _open_service_notifier(settings) as notifier,
         Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
@@ -205,8 +247,7 @@ def _run_build(
         )
         if not report.unchanged:
             notifier.set_epoch(index, report.epoch)
-    _print_build(report, as_json)
-    return _print_rejects_and_get_exit_status(rejects)
+    return report, rejects
 
 
 @contextmanager
@@ -221,7 +262,7 @@ def _open_workspace(options: dict[str, str | None], is_quiet: bool) -> Iterator[
 
 
 @contextmanager
-def _open_service_notifier(settings: Settings) -> Iterator[WriteListener]:
+def _open_service_notifier(settings: Settings) -> Iterator[RedisNotifier]:
     """Yield a notifier of the running service; warn at the end if one is set that could not be reached."""
     from indexer.indexing.notifications import open_notifier
 
@@ -256,10 +297,16 @@ def _print_rejects_and_get_exit_status(rejects: Rejects) -> int:
     return 1
 
 
-def _print_build(report: BuildReport, as_json: bool) -> None:
+def _print_build(report: BuildReport, rejects: Rejects | None, as_json: bool) -> int:
+    """Print the result of a build; return the exit status."""
     if as_json:
         print_json(report.to_dict())
-        return
+    else:
+        _print_build_table(report)
+    return _print_rejects_and_get_exit_status(rejects) if rejects else 0
+
+
+def _print_build_table(report: BuildReport) -> None:
     state = "is unchanged" if report.unchanged else "is ready"
     seconds = ", ".join(f"{stage} {time:.1f}" for stage, time in report.seconds.items())
     rows = {
@@ -336,7 +383,7 @@ def _print_update(engine: Engine, index: str, as_json: bool, **counts: object) -
         print_json(values)
         return
     print_key_values(values)
-    if info.drift > _MAX_DRIFT:
+    if info.drift > MAX_DRIFT:
         click.echo(
             f"over a fifth of the index has changed; rebuild it with: phrasecom refresh --index {index}", err=True
         )
@@ -356,5 +403,4 @@ def refresh_command(index: str, as_json: bool, **options: str | None) -> int:
     ):
         report = refresh_index(engine, index, progress, processes=settings.index_processes)
         notifier.set_epoch(index, report.epoch)
-    _print_build(report, as_json)
-    return 0
+    return _print_build(report, None, as_json)

@@ -28,7 +28,9 @@ class Attachment:
     """Whether the revisions of the documents were kept; former versions did not."""
     checkpoints: Mapping[str, Sequence[int]] | None = None
     """UUID of each index behind the name -> last sequence number of each shard, shortly before it was read; None if
-    the key for the source may not read its statistics."""
+    the key for the source may not read its statistics. An index that follows its source counts from the last pass."""
+    address: str = ""
+    """URL of the server that the documents were read from, without credentials; former versions did not keep it."""
 
     @property
     def vector_field(self) -> str | None:
@@ -51,4 +53,5 @@ class Attachment:
             dict(setting["fields"]),
             bool(setting.get("has_revisions")),
             setting.get("checkpoints"),
+            str(setting.get("address", "")),
         )

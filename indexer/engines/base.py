@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, AttachedVersion
+from indexer.engines.attachment import Attachment
 from indexer.engines.date_histogram import Interval
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey, add_id_tiebreak, find_constant_score
 from indexer.engines.rank_fusion import check_vector_query
@@ -278,6 +279,12 @@ class Engine(ABC):
     def attached_source(self, info: IndexInfo) -> AttachedSource | None:
         """Return the index this one was attached to; None if there is none or this engine cannot search it."""
         return None
+
+    def store_attachment(self, index: str, epoch: str, attachment: Attachment) -> None:  # noqa: B027
+        """Replace what the index keeps about its source, such as how far it was read, unless its epoch is another now.
+
+        Engines that cannot search a source ignore it.
+        """
 
     @abstractmethod
     def start_build(self, index: str) -> Build:

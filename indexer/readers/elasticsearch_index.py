@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -14,12 +15,15 @@ from indexer.engines.attached_source import make_revision
 from indexer.engines.attachment import Attachment
 from indexer.engines.elasticsearch.attached_source import (
     MAX_VECTORS_PER_REQUEST,
-    fetch_checkpoints,
     fetch_cluster_id,
     fetch_index_uuids,
+    fetch_shards,
+    get_checkpoints,
 )
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.engines.elasticsearch.query_builder import build_source_filter
+from indexer.engines.elasticsearch.reader import PREFERENCE
+from indexer.engines.factory import strip_credentials
 from indexer.engines.field_guard import find_unknown_paths
 from indexer.engines.mapped_fields import MappingBody
 from indexer.engines.vector_fields import (
@@ -56,16 +60,41 @@ def read_elasticsearch_index(
     server does not respond. Vectors are read from the field that ``fields`` names, or else as
     ``find_source_vectors`` says.
     """
-    connection, index = _connect(source, api_key, timeout)
+    connection, index = connect_to_source(source, api_key, timeout)
+    plan = plan_reading(connection, index, fields or FieldMap())
+
+    def read_rows() -> Iterator[SourceRow]:
+        try:
+            yield from read_source_rows(connection, index, plan)
+        finally:
+            connection.client.close()
+
+    return make_documents(read_rows(), rejects, plan.fields, max_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPlan:
+    """How the documents of a source are read."""
+
+    fields: FieldMap
+    """With the field for vectors, empty if none are read."""
+    source_filter: Mapping[str, Any] | bool
+    """The ``_source`` of a search for whole documents."""
+    page_size: int
+
+
+def plan_reading(connection: ElasticsearchConnection, index: str, fields: FieldMap) -> ReadingPlan:
+    """Return how to read the documents of a source by its mapping as it is now.
+
+    Raise BadParameter if it lacks a field that ``fields`` names.
+    """
     mappings = _fetch_mappings(connection, index)
-    fields = fields or FieldMap()
     _check_mapped_fields(mappings, index, fields)
-    vector_path = _choose_vectors(mappings, fields).path
-    fields = FieldMap({**fields.sources, "vector": vector_path})
-    others = [field.path for field in find_vector_fields((mappings or {}).values()) if field.path != vector_path]
-    hits = _scan_hits(connection, index, has_vectors=bool(vector_path), excluded_paths=others)
-    rows = _read_rows(connection, index, hits, "id" in fields.sources)
-    return make_documents(rows, rejects, fields, max_bytes)
+    path = _choose_vectors(mappings, fields).path
+    others = [field.path for field in find_vector_fields((mappings or {}).values()) if field.path != path]
+    source_filter = build_source_filter(bool(path) and connection.leaves_vectors_out(), others)
+    page_size = min(PAGE_SIZE, MAX_VECTORS_PER_REQUEST) if path else PAGE_SIZE
+    return ReadingPlan(FieldMap({**fields.sources, "vector": path}), source_filter or True, page_size)
 
 
 def find_source_vectors(
@@ -75,7 +104,7 @@ def find_source_vectors(
 
     Raise BadParameter if the source lacks a field that ``fields`` names, or if the one for vectors has none.
     """
-    connection, index = _connect(source, api_key, timeout)
+    connection, index = connect_to_source(source, api_key, timeout)
     try:
         mappings = _fetch_mappings(connection, index)
     finally:
@@ -90,16 +119,17 @@ def find_attachment(
     """Return what an index stores about its source; None if its documents get other ids than in the source."""
     if "id" in fields.sources:
         return None
-    connection, index = _connect(source, api_key, timeout)
+    connection, index = connect_to_source(source, api_key, timeout)
     try:
         with connection.translate_errors():
             cluster = fetch_cluster_id(connection)
-        checkpoints = fetch_checkpoints(connection, index)
+        checkpoints = get_checkpoints(fetch_shards(connection, index))
     except NotFoundError:
-        raise _make_unknown_index_error(connection, index) from None
+        raise make_unknown_index_error(connection, index) from None
     finally:
         connection.client.close()
-    return Attachment(index, cluster, dict(fields.sources), True, checkpoints) if cluster else None
+    address = strip_credentials(connection.url)
+    return Attachment(index, cluster, dict(fields.sources), True, checkpoints, address) if cluster else None
 
 
 def split_index_url(source: str) -> tuple[str, str]:
@@ -110,7 +140,7 @@ def split_index_url(source: str) -> tuple[str, str]:
     return url, unquote(index)
 
 
-def _connect(source: str, api_key: str | None, timeout: float) -> tuple[ElasticsearchConnection, str]:
+def connect_to_source(source: str, api_key: str | None, timeout: float) -> tuple[ElasticsearchConnection, str]:
     """Return a connection to the server of a source, whose version is supported, and the name of the index."""
     url, index = split_index_url(source)
     connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
@@ -118,18 +148,19 @@ def _connect(source: str, api_key: str | None, timeout: float) -> tuple[Elastics
     return connection, index
 
 
-def _read_rows(
-    connection: ElasticsearchConnection, index: str, hits: Iterator[dict[str, Any]], has_mapped_id: bool
+def read_source_rows(
+    connection: ElasticsearchConnection, index: str, plan: ReadingPlan, query: Mapping[str, Any] | None = None
 ) -> Iterator[SourceRow]:
-    """Yield a row for every hit; unless the id is mapped to a field, it is that of Elasticsearch.
+    """Yield a row for every document that matches a query; unless the id is mapped to a field, it is Elasticsearch's.
 
     Only then is there a revision: under another id the document cannot be found in the source again.
     """
     try:
         uuids = fetch_index_uuids(connection, index)
     except NotFoundError:
-        raise _make_unknown_index_error(connection, index) from None
-    for hit in hits:
+        raise make_unknown_index_error(connection, index) from None
+    has_mapped_id = "id" in plan.fields.sources
+    for hit in scan_hits(connection, index, plan.source_filter, plan.page_size, query):
         record: dict[str, Any] = dict(hit.get("_source") or {})
         revision = None
         if not has_mapped_id:
@@ -144,7 +175,7 @@ def _fetch_mappings(connection: ElasticsearchConnection, index: str) -> dict[str
         with connection.translate_errors():
             response = connection.client.indices.get_mapping(index=index).body
     except NotFoundError:
-        raise _make_unknown_index_error(connection, index) from None
+        raise make_unknown_index_error(connection, index) from None
     except BadSetting:
         return None  # reading documents may be allowed without reading the mapping
     return {name: entry["mappings"] for name, entry in response.items()}
@@ -177,32 +208,37 @@ def _choose_vectors(mappings: Mapping[str, MappingBody] | None, fields: FieldMap
     return choose_vector_field(find_vector_fields(mappings.values()))
 
 
-def _make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:
+def make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:
     return BadInput(f"{connection.url} has no index {index!r}", fix="check its name")
 
 
-def _scan_hits(
-    connection: ElasticsearchConnection, index: str, *, has_vectors: bool, excluded_paths: Sequence[str]
+def scan_hits(
+    connection: ElasticsearchConnection,
+    index: str,
+    source_filter: Mapping[str, Any] | bool,
+    page_size: int,
+    query: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield all documents of an index at one point in time.
+    """Yield the documents of an index that match a query, or all of them, at one point in time.
 
-    ``has_vectors``: whether vectors are read. ``excluded_paths``: fields that are not, of all that have vectors.
+    They come with their sequence numbers; ``source_filter``: the ``_source`` of the search.
     """
     client = connection.client
-    source_filter = build_source_filter(has_vectors and connection.leaves_vectors_out(), excluded_paths)
     with connection.translate_errors():
         try:
-            pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE)["id"]
+            # always of the same copies: another copy may see a write later
+            pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE, preference=PREFERENCE)["id"]
         except NotFoundError:
-            raise _make_unknown_index_error(connection, index) from None
+            raise make_unknown_index_error(connection, index) from None
     after: list[Any] | None = None
     try:
         while True:
             with connection.translate_errors():
                 response = client.search(
                     pit={"id": pit, "keep_alive": KEEP_ALIVE},
-                    size=min(PAGE_SIZE, MAX_VECTORS_PER_REQUEST) if has_vectors else PAGE_SIZE,
-                    source=source_filter or True,
+                    query=query,
+                    size=page_size,
+                    source=source_filter,
                     sort=["_shard_doc"],
                     search_after=after,
                     seq_no_primary_term=True,
@@ -212,11 +248,10 @@ def _scan_hits(
             connection.require_complete(response)
             pit = response["pit_id"]
             hits = response["hits"]["hits"]
-            if not hits:
-                return
             yield from hits
+            if len(hits) < page_size:
+                return
             after = hits[-1]["sort"]
     finally:
         with connection.translate_errors():
             client.close_point_in_time(id=pit)
-        client.close()

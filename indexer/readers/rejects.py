@@ -70,6 +70,12 @@ class Rejects:
                 fix="name another file with --rejects",
             ) from None
 
+    def flush(self) -> None:
+        """Let others read what was written so far."""
+        if self._file is not None:
+            with self._translate_errors():
+                self._file.flush()
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()

@@ -100,12 +100,14 @@ class AttachedSource:
         self.client.close()
 
 
-def attach_source(attached: AttachedSource, *options: str, index: str = "", engine: str = "") -> None:
+def attach_source(
+    attached: AttachedSource, *options: str, index: str = "", engine: str = "", name: str = "news"
+) -> None:
     """Run ``phrasecom attach`` on the source, or on another index of its server."""
     field_maps = [*FIELD_MAPS, f"acl={attached.acl_path}"]
     maps = [argument for field_map in field_maps for argument in ("--map", field_map)]
     address = f"{attached.url}/{index or attached.index}"
-    command = ["attach", address, "--index", "news", "--engine", engine or attached.url, "--index-processes", "1"]
+    command = ["attach", address, "--index", name, "--engine", engine or attached.url, "--index-processes", "1"]
     assert run([*command, *maps, *options]) == 0
 
 

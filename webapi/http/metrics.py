@@ -102,7 +102,7 @@ def _collect_sources(gateway: JobGateway, infos: Iterable[IndexInfo]) -> Iterato
     )
     writes = GaugeMetricFamily(
         "phrasecom_source_writes",
-        "Writes to the source since the index was attached; NaN: unknown until it is attached again",
+        "Writes to the source since the index was attached or followed; NaN: unknown until it is attached again",
         labels=["index"],
     )
     for info in infos:

@@ -6,12 +6,12 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from elasticsearch import ApiError, NotFoundError
@@ -73,9 +73,25 @@ def fetch_index_uuids(connection: ElasticsearchConnection, index: str) -> dict[s
     return {name: entry["settings"]["index"]["uuid"] for name, entry in response.items()}
 
 
-def fetch_checkpoints(connection: ElasticsearchConnection, index: str) -> dict[str, list[int]] | None:
-    """Return the last sequence number of each shard by the UUID of its index; None if the API key may not read
-    statistics.
+class SourceShard(NamedTuple):
+    """How far a shard of a source is written. Elasticsearch numbers all writes of a shard, deletions included."""
+
+    index_name: str
+    uuid: str
+    """Of the index."""
+    number: int
+    last: int
+    """Number of the last write; -1 if there was none."""
+    checkpoint: int
+    """All writes up to this one are on all copies of the shard, though a search may not see the last of them yet."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.uuid, self.number
+
+
+def fetch_shards(connection: ElasticsearchConnection, index: str) -> list[SourceShard] | None:
+    """Return the shards of the indices behind a name; None if the API key may not read statistics.
 
     Raise NotFoundError if there is no such index.
     """
@@ -84,20 +100,36 @@ def fetch_checkpoints(connection: ElasticsearchConnection, index: str) -> dict[s
             response = connection.client.indices.stats(index=index, metric="docs", level="shards").body
     except BadSetting:
         return None
-    return {
-        entry["uuid"]: [
-            max(copy["seq_no"]["max_seq_no"] for copy in copies)
-            for _, copies in sorted(entry["shards"].items(), key=lambda shard: int(shard[0]))
-        ]
-        for entry in response["indices"].values()
-    }
+    return [
+        SourceShard(
+            name,
+            entry["uuid"],
+            int(number),
+            max(copy["seq_no"]["max_seq_no"] for copy in copies),
+            min(copy["seq_no"]["global_checkpoint"] for copy in copies),
+        )
+        for name, entry in response["indices"].items()
+        for number, copies in sorted(entry["shards"].items(), key=lambda shard: int(shard[0]))
+    ]
+
+
+def get_checkpoints(shards: Iterable[SourceShard] | None) -> dict[str, list[int]] | None:
+    """Return the last sequence number of each shard by the UUID of its index, as an attachment stores them."""
+    if shards is None:
+        return None
+    checkpoints: dict[str, list[int]] = {}
+    for shard in shards:
+        checkpoints.setdefault(shard.uuid, []).append(shard.last)
+    return checkpoints
 
 
 class ElasticsearchSource(AttachedSource):
     """An attached index in the cluster of the engine."""
 
-    def __init__(self, engine: ElasticsearchEngine, attachment: Attachment) -> None:
+    def __init__(self, engine: ElasticsearchEngine, attachment: Attachment, attached_name: str) -> None:
+        """``attached_name``: of our own index."""
         super().__init__(attachment)
+        self._attached_name = attached_name
         self.attachment = attachment
         self._engine = engine
         self._lock = threading.Lock()
@@ -330,14 +362,16 @@ class ElasticsearchSource(AttachedSource):
     def count_writes(self) -> int | None:
         if self.attachment.checkpoints is None:
             return None
-        self._engine.request_count += 1
+        self._engine.request_count += 2
+        # another process may follow the source
+        attachment = self._engine.fetch_attachment(self._attached_name) or self.attachment
         try:
-            current = fetch_checkpoints(self._engine.connection, self.name)
+            current = get_checkpoints(fetch_shards(self._engine.connection, self.name))
         except NotFoundError:
             raise _make_missing_error() from None
-        if current is None:
+        if current is None or attachment.checkpoints is None:
             return None
-        then = self.attachment.checkpoints
+        then = attachment.checkpoints
         return sum(
             sum(numbers) - sum(then.get(uuid, [-1] * len(numbers))) for uuid, numbers in current.items()
         )  # in an index that was not there then, every write counts; its numbers start at 0

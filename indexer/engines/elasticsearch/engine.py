@@ -24,7 +24,7 @@ from elasticsearch import NotFoundError
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource
-from indexer.engines.attachment import Attachment
+from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
 from indexer.engines.base import Build, Engine, Reader
 from indexer.engines.elasticsearch import query_builder
 from indexer.engines.elasticsearch.attached_source import ElasticsearchSource, fetch_cluster_id
@@ -182,8 +182,30 @@ class ElasticsearchEngine(Engine):
             return None
         source = self._sources.get(info.name)
         if source is None or source.attachment != attachment:
-            source = self._sources[info.name] = ElasticsearchSource(self, attachment)
+            source = self._sources[info.name] = ElasticsearchSource(self, attachment, info.name)
         return source
+
+    def store_attachment(self, index: str, epoch: str, attachment: Attachment) -> None:
+        def store(concrete: str, overview: Mapping[str, Any]) -> None:
+            meta = self._fetch_epoch_meta(concrete)
+            if meta["info"]["epoch"] != epoch:
+                return
+            meta["info"]["settings"][ATTACHMENT_SETTING] = attachment.to_setting()
+            self.connection.client.indices.put_mapping(index=concrete, meta=meta)
+            self._meta_by_index[index] = (concrete, meta)
+            with self._loading:
+                if loaded := self._epochs.get(concrete):
+                    self._epochs[concrete] = replace(loaded, info=IndexInfo(**meta["info"]))
+
+        self._run_on_current_epoch(index, store)
+
+    def fetch_attachment(self, index: str) -> Attachment | None:
+        """Return what the index keeps about its source now, whichever process stored it."""
+
+        def fetch(concrete: str, overview: Mapping[str, Any]) -> Attachment | None:
+            return Attachment.from_info(IndexInfo(**self._fetch_epoch_meta(concrete)["info"]))
+
+        return self._run_on_current_epoch(index, fetch)
 
     def _get_cluster_id(self) -> str:
         if self._cluster_id is None:
@@ -341,8 +363,7 @@ class ElasticsearchEngine(Engine):
         """Return the ``_meta`` of an epoch's mapping, cached; raise UnsupportedVersion for another index format."""
         cached = self._meta_by_index.get(index)
         if cached is None or cached[0] != concrete:
-            mapping = self.connection.client.indices.get_mapping(index=concrete).body[concrete]["mappings"]
-            self._meta_by_index[index] = cached = (concrete, mapping.get("_meta", {}))
+            self._meta_by_index[index] = cached = (concrete, self._fetch_epoch_meta(concrete))
         meta = cached[1]
         if meta.get("format") != FORMAT:
             raise UnsupportedVersion(
@@ -350,6 +371,10 @@ class ElasticsearchEngine(Engine):
                 fix=f"rebuild it with: phrasecom index PATH --index {index}",
             )
         return meta
+
+    def _fetch_epoch_meta(self, concrete: str) -> dict[str, Any]:
+        mapping = self.connection.client.indices.get_mapping(index=concrete).body[concrete]["mappings"]
+        return dict(mapping.get("_meta", {}))
 
     def _load_epoch(self, index: str, concrete: str) -> _Epoch:
         """Load info and phrase model; raise CorruptIndex if the checksum of the model is wrong."""
