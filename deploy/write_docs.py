@@ -44,9 +44,9 @@ which `make test` keeps its Elasticsearch, and variables that start with `PHRASE
 COMMANDS_HEAD = """# Commands
 
 Every command accepts `--json` (the default output is a table) and `--debug`. Exit status: 0 success; 1 partial success
-or a failed check (rejected records, unknown ids, a failed check of `doctor`); 2 failure; 130 interrupted. A failure
-prints one line to stderr that names the fix, and nothing to stdout. With `--json`, the last line on stderr is an object
-`{"code": …, "detail": …, "fix": …}` with a code from [errors](errors.md).
+or a failed check (rejected records, unknown ids to delete, a failed check of `doctor`); 2 failure; 130 interrupted. A
+failure prints one line to stderr that names the fix, and nothing to stdout. With `--json`, the last line on stderr is
+an object `{"code": …, "detail": …, "fix": …}` with a code from [errors](errors.md).
 
 """
 

@@ -107,7 +107,10 @@ class Settings(BaseSettings):
         0, ge=0, le=10_000, description="Documents in the neighbourhood of a pair; 0: the number in the preset"
     )
     cap: int = Field(
-        DEFAULT_CAP, ge=0, le=1000, description="Maximum phrases in each list; 0 for all, including weak ones"
+        DEFAULT_CAP,
+        ge=0,
+        le=1000,
+        description="Maximum phrases in each list, which ends earlier where the rest is weak; 0 for all",
     )
 
     # What the service accepts

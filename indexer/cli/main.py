@@ -1,6 +1,6 @@
 """The entry point ``phrasecom``: finds a command by name and imports only its module.
 
-Exit status: 0 done; 1 done in part, or a check failed (records left out, unknown ids, a check of ``doctor``);
+Exit status: 0 done; 1 done in part, or a check failed (records left out, unknown ids to delete, a check of ``doctor``);
 2 it could not be done, and one line on stderr says why; 130 interrupted.
 With ``--json`` that line is a JSON object: ``{"code", "detail", "fix"}``.
 """
