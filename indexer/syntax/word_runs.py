@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.int_arrays import Ints
+from indexer.syntax.phrase_tokens import find_previous, find_ranges
 from indexer.syntax.word_features import WordFeatures, has_shape
 from indexer.syntax.word_shapes import Shape
 from indexer.text.tokenizer import Mark
@@ -43,20 +44,12 @@ def find_word_runs(
     is_part = ~is_frequent | (is_noun & has_noun_capitals)
     if language not in IDEOGRAPHIC_LANGUAGES:
         is_part &= ~has_shape(features, Shape.LETTER)
-    is_cut = (marks[:-1] & Mark.BOUNDARY) != 0
-    is_start = is_part & (~_shift_right(is_part) | is_cut)
-    is_end = is_part & ~np.append((is_part & ~is_start)[1:], False)
-    starts, ends = np.flatnonzero(is_start), np.flatnonzero(is_end) + 1
+    starts, ends = find_ranges(is_part, (marks[:-1] & Mark.BOUNDARY) != 0)
     if has_noun_capitals:
-        last_noun = np.maximum.accumulate(np.where(is_noun, np.arange(len(is_noun)), -1)) if len(is_noun) else is_noun
-        ends = last_noun[ends - 1] + 1
+        ends = find_previous(is_noun)[ends - 1] + 1
         starts = np.maximum(starts, ends - MAX_RUN_WORDS)
     is_kept = (ends > starts) & (ends - starts <= MAX_RUN_WORDS)
     starts, ends = starts[is_kept], ends[is_kept]
     capitals = np.concatenate([[0], np.cumsum(is_capitalised & ~is_initial)])
     is_name = capitals[ends] - capitals[starts] == ends - starts
     return starts, ends - starts, is_name | has_noun_capitals
-
-
-def _shift_right(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.concatenate([[False], mask[:-1]])[: len(mask)]

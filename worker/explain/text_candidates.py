@@ -91,12 +91,12 @@ class _WordTable:
     """The words of the candidates as ids of the model."""
 
     def __init__(self, model: PhraseModel, phrases: Sequence[str]) -> None:
-        self._model = model
-        self._words = [phrase.split() for phrase in phrases]
+        self._model, self._phrases = model, phrases
+        words_by_phrase = [phrase.split() for phrase in phrases]
         known_ids, unknown_id = model.word_ids, len(model.words)
-        ids = [known_ids.get(word, unknown_id) for words in self._words for word in words]
+        ids = [known_ids.get(word, unknown_id) for words in words_by_phrase for word in words]
         self._word_ids: Indices = np.array(ids, dtype=np.int64)
-        self._owners: Indices = np.repeat(np.arange(len(phrases)), [len(words) for words in self._words])
+        self._owners: Indices = np.repeat(np.arange(len(phrases)), list(map(len, words_by_phrase)))
 
     def look_up_quality_and_frequency(self, may_be_known: Flags) -> tuple[Floats, Indices]:
         """Return the quality of each phrase and the documents that contain it, each of shape (phrases,).
@@ -105,25 +105,25 @@ class _WordTable:
         up, it is a usual one.
         """
         get_id, model = self._model.phrase_ids.get, self._model
-        names = [" ".join(words) for words in self._words]
-        ids = [get_id(name) if may else None for name, may in zip(names, may_be_known.tolist(), strict=True)]
+        open_phrases = [phrase if may else "" for phrase, may in zip(self._phrases, may_be_known.tolist(), strict=True)]
+        ids = list(map(get_id, open_phrases))
         frequency = [0 if id is None else int(model.document_frequency[id]) for id in ids]
-        rows = zip(self._words, ids, may_be_known.tolist(), strict=True)
-        heads = [get_id(words[-1]) if id is None and may else id for words, id, may in rows]
-        quality = [_UNKNOWN_QUALITY if id is None else float(model.quality[id]) for id in heads]
+        last_word_ids = [get_id(phrase.rpartition(" ")[2]) for phrase in open_phrases]
+        rated_ids = [last if id is None else id for id, last in zip(ids, last_word_ids, strict=True)]
+        quality = [_UNKNOWN_QUALITY if id is None else float(model.quality[id]) for id in rated_ids]
         return np.array(quality, dtype=np.float64), np.array(frequency, dtype=np.int64)
 
     def compute_topic_cosines(self, side: ResolvedSide) -> Floats:
         """Return the cosine of a side with the sum of the words of each phrase in topic space, shape (phrases,)."""
         vector = side.text_vectors.get("topics")
         if vector is None or not vector.any():
-            return np.zeros(len(self._words))
+            return np.zeros(len(self._phrases))
         return np.asarray(self._directions @ vector, dtype=np.float64)
 
     @cached_property
     def _directions(self) -> NDArray[np.float32]:
         """Direction of each phrase in topic space, shape (phrases, dimensions)."""
-        return self._model.topic_directions.sum_word_vectors(self._word_ids, self._owners, len(self._words))
+        return self._model.topic_directions.sum_word_vectors(self._word_ids, self._owners, len(self._phrases))
 
 
 def _build_side_features(side: ResolvedSide, phrases: Sequence[str], words: _WordTable) -> SideFeatures:
