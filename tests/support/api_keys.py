@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,14 @@ def make_app_client(
     if isinstance(engine, Engine):
         return AppClient(create_app(loaded, service=ServiceContainer(config or WorkConfig(), engine=engine)))
     return AppClient(create_app(loaded, service=ServiceContainer(config or WorkConfig(engine=str(engine)))))
+
+
+@contextmanager
+def open_whole_and_public_clients(engine: Engine, keys_path: Path) -> Iterator[dict[str, AppClient]]:
+    """Yield the client of a caller who may read and write everything, and that of one without groups."""
+    keys = IssuedKeys(keys_path)
+    keys.issue("whole", ("read", "compare", "ingest"), groups=("*",))
+    keys.issue("public", groups=("guests",))
+    app = make_app_client(engine, keys)
+    yield {name: app.with_key(secret) for name, secret in keys.secrets.items()}
+    app.close()

@@ -10,7 +10,7 @@ import pytest
 
 from indexer.indexing.build import build_index
 from indexer.vectors import encode_vector
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
+from tests.support.api_keys import AppClient, open_whole_and_public_clients, read_problem
 from tests.support.corpora.web_papers import make_web_papers
 from tests.support.engines import ENGINE_KINDS, open_empty_engine
 from tests.support.polling import wait_until
@@ -31,12 +31,8 @@ def clients(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         ]
         build_index(papers, engine, "papers", processes=1)
         build_index(make_web_papers(), engine, "plain", processes=1)
-        keys = IssuedKeys(folder / "keys.json")
-        keys.issue("whole", ("read", "compare", "ingest"), groups=("*",))
-        keys.issue("public", groups=("guests",))
-        app = make_app_client(engine, keys)
-        yield {name: app.with_key(secret) for name, secret in keys.secrets.items()}
-        app.close()
+        with open_whole_and_public_clients(engine, folder / "keys.json") as clients:
+            yield clients
 
 
 @pytest.fixture

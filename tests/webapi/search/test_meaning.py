@@ -11,7 +11,7 @@ import pytest
 from indexer.engines import open_engine
 from indexer.indexing.build import build_index
 from indexer.vectors import encode_vector
-from tests.support.api_keys import AppClient, IssuedKeys, make_app_client, read_problem
+from tests.support.api_keys import AppClient, open_whole_and_public_clients, read_problem
 from tests.support.corpora.meaning_corpus import (
     UNRELATED_QUERY,
     get_field,
@@ -34,12 +34,8 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, AppC
         build_index(documents, engine, INDEX, processes=1)
         with_vectors = [replace(one, vector=encode_vector([1.0, n])) for n, one in enumerate(documents[:12])]
         build_index(with_vectors, engine, OWN_VECTORS, processes=1)
-        keys = IssuedKeys(folder / "keys.json")
-        keys.issue("whole", ("read", "compare", "ingest"), groups=("*",))
-        keys.issue("public", groups=("guests",))
-        app = make_app_client(engine, keys)
-        yield {name: app.with_key(secret) for name, secret in keys.secrets.items()}
-        app.close()
+        with open_whole_and_public_clients(engine, folder / "keys.json") as clients:
+            yield clients
 
 
 @pytest.fixture
