@@ -433,8 +433,9 @@ def test_a_query_string_names_no_other_field(text: str) -> None:
         restrict({"query": {"query_string": {"query": text}}})
 
 
-def test_words_of_the_filter_are_not_highlighted() -> None:
-    highlight = {"require_field_match": False, "fields": {"title": {}}}
+@pytest.mark.parametrize("options", [{}, {"require_field_match": False}])
+def test_the_filter_takes_no_part_in_highlighting(options: dict[str, Any]) -> None:
+    highlight = {**options, "fields": {"title": {}}}
     assert restrict({"query": MATCH, "highlight": highlight})["highlight"]["highlight_query"]["match"]["title"]
     given = restrict({"query": MATCH, "highlight": {"highlight_query": {"match": {"text": "x"}}, **highlight}})
     assert "text" in given["highlight"]["highlight_query"]["match"]

@@ -8,11 +8,11 @@ respect it as well. What is not known to keep to it is refused with its place in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from indexer.engines.attached_source import SourceAccess, SourceFields
 from indexer.errors import BadParameter
-from webapi.search.body import require_object, wrap_in_list
+from webapi.search.body import require_object
 from webapi.search.limited.aggregation_kinds import check_aggregations
 from webapi.search.limited.grammar import (
     Part,
@@ -50,22 +50,15 @@ def restrict_body(
     if has_other_searches and "query" not in parts and isinstance(collapse, Mapping) and "inner_hits" in collapse:
         # Elasticsearch looks for them among all documents that match the query: here, all there are
         raise make_refusal("collapse.inner_hits of a vector search or retriever")
-    if "query" in parts and _marks_words_of_any_field(highlight := parts.get("highlight")):
+    if "query" in parts and isinstance(highlight := parts.get("highlight"), Mapping):
+        # Otherwise the filter takes part: its groups are marked without require_field_match, and Elasticsearch
+        # marks nothing in documents that match it by a field with doc values only.
         parts["highlight"] = {"highlight_query": parts["query"], **highlight}
     scope = RewriteContext(fields.without_hidden(access.guard), access.guard, access_filter)
     checked: dict[str, Any] = _BODY(scope, parts, "")
     if "query" in checked or not (checked.get("knn") or "retriever" in checked):  # an empty list is no search
         checked["query"] = scope.limit_query(checked.get("query", {"match_all": {}}))
     return checked
-
-
-def _marks_words_of_any_field(highlight: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether words are highlighted in a field that are searched for in another, as groups in the filter are."""
-    if not isinstance(highlight, Mapping):
-        return False
-    fields = highlight.get("fields")
-    entries = [one for part in wrap_in_list(fields) if isinstance(part, Mapping) for one in part.values()]
-    return any(isinstance(one, Mapping) and one.get("require_field_match") is False for one in (highlight, *entries))
 
 
 def _check_standard_retriever(scope: RewriteContext, value: object, path: str) -> dict[str, Any]:
