@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.explain.query_runs import find_query_runs
 from worker.explain.resolved_side import ResolvedSide
 
 
@@ -16,9 +17,9 @@ class PairCandidates:
     """The salient phrases of both sides (S and S' of the paper); row i of every array is ``phrases[i]``."""
 
     salient_a: tuple[str, ...]
-    """Salient phrases of side a, best first."""
+    """Salient phrases of side a, best first; then, of a query, its runs in the other side."""
     salient_b: tuple[str, ...]
-    """Salient phrases of side b, best first."""
+    """The same of side b."""
     phrases: tuple[str, ...]
     """The union of both: those of a, then those only in b."""
     phrase_ids: NDArray[np.int64]
@@ -32,8 +33,10 @@ class PairCandidates:
 
     @classmethod
     def from_sides(cls, a: ResolvedSide, b: ResolvedSide, max_per_side: int | None = None) -> PairCandidates:
-        """Collect the salient phrases of both sides, at most ``max_per_side`` of each."""
-        salient_a, salient_b = tuple(a.salience)[:max_per_side], tuple(b.salience)[:max_per_side]
+        """Collect the salient phrases of both sides, at most ``max_per_side`` of each, and the runs of a query."""
+        salient_a, salient_b = (
+            (*tuple(side.salience)[:max_per_side], *find_query_runs(side, other)) for side, other in ((a, b), (b, a))
+        )
         phrases = tuple(dict.fromkeys([*salient_a, *salient_b]))
         model = a.reader.model
         ids = np.array([model.phrase_ids.get(phrase, -1) for phrase in phrases], dtype=np.int64)

@@ -16,7 +16,7 @@ from worker.explain.side import Side
 from worker.solver.parameters import PRESETS, Parameters
 from worker.solver.ranking_weights import ODDS_OPTIONS
 
-ALGORITHM_VERSION = "13"
+ALGORITHM_VERSION = "14"
 """Changes whenever the same spec may get another answer on the same epoch."""
 
 DEFAULT_NEIGHBOURS = {"default": 200, "paper": 1000}

@@ -25,12 +25,15 @@ from worker.methods.base import PairProblem, RankedList
 from worker.methods.log_evidence import rank_distinct_by_odds
 from worker.methods.method_results import rank_phrases
 from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
-from worker.solver.subgraph import Flags, Floats
+from worker.solver.subgraph import Flags, Floats, Indices
 
 _STRENGTH_WEIGHT, _EVEN_STRENGTH = 2.0, 1.6
 """Log odds for each multiple of the noise floor, and the multiple at which they are even. Fitted on the relevance of
 256 hits that an editor judged, in three corpora."""
 
+_RUN_CHANCE = 0.95
+"""Least chance of a run of words of the query, and of a whole query, that the hit contains. Of 72 such hits that an
+editor judged, in three corpora, none was irrelevant, so it is at least 0.95 with 95 % confidence."""
 EVEN_CHANCE = 0.5
 """Chance from which a reader rather keeps a phrase than strikes it out."""
 FILLER_CHANCE = 0.4
@@ -72,7 +75,13 @@ class QueryRanker:
         self._common = common & problem.is_candidate & ~is_pair
         odds = ReaderOdds(problem)
         self._distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
-        self._chance = _estimate_chance(problem, self._common & ~self._is_shared, odds, evidence)
+        if evidence is None:
+            is_implied = self._common & ~self._is_shared
+            chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
+        else:
+            chance = odds_to_probability(_STRENGTH_WEIGHT * (evidence.strength - _EVEN_STRENGTH))
+        is_run = self._is_shared & _mark_runs(problem.phrases, asked.text_length)
+        self._chance = np.where(is_run, np.maximum(chance, _RUN_CHANCE), chance)
         self._is_certain = self._is_shared | (asked.partial_match >= 1)
         self._is_meaning = self._common & ~self._is_certain
         self._is_likely = self._is_shared | (self._chance >= EVEN_CHANCE)
@@ -119,19 +128,10 @@ class QueryRanker:
         )
 
 
-def _estimate_chance(
-    problem: PairProblem, is_implied: Flags, odds: ReaderOdds, evidence: PhraseEvidence | None
-) -> Floats:
-    """Return the chance that a reader keeps each phrase, (P,).
-
-    Without evidence it is that of a phrase of two texts; a phrase of several words that both contain has at least that.
-    """
-    chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
-    if evidence is None:
-        return chance
-    by_strength = odds_to_probability(_STRENGTH_WEIGHT * (evidence.strength - _EVEN_STRENGTH))
-    is_sequence = problem.is_shared & np.array([" " in phrase for phrase in problem.phrases], dtype=bool)
-    return np.where(is_sequence, np.maximum(chance, by_strength), by_strength)
+def _mark_runs(phrases: Sequence[str], query_lengths: Indices) -> Flags:
+    """Return which phrases have several words, or as many as their query, (P,); ``query_lengths``: words, (P,)."""
+    lengths = np.array([phrase.count(" ") + 1 for phrase in phrases], dtype=np.int64)
+    return np.asarray((lengths > 1) | (lengths == query_lengths), dtype=bool)
 
 
 def _rank_by_chance(phrases: Sequence[str], common: Flags, is_shared: Flags, chance: Floats) -> RankedList:

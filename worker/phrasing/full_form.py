@@ -39,8 +39,11 @@ class FullForms:
         self._model: PhraseModel = sides[0].reader.model
         self._unreadable_words = frozenset[str]().union(*(side.unreadable_words for side in sides))
         self._is_english = self._model.settings.get("language", "en") == "en"
-        spans = [document_spans for side in sides for document_spans in side.spans]
-        self._display_forms = DisplayForms(spans, self._model, sides[0].groups)
+        self._texts = [side for side in sides if side.kind != "query"]
+        self._text_forms, self._query_forms = (
+            DisplayForms([spans for side in chosen for spans in side.spans], self._model, sides[0].groups)
+            for chosen in (self._texts, [side for side in sides if side.kind == "query"])
+        )
         self._full_forms: dict[str, FullForm | None] = {}
 
     def find(self, phrase: str) -> FullForm | None:
@@ -57,8 +60,14 @@ class FullForms:
         return self._full_forms[phrase]
 
     def write_phrase(self, phrase: str, full_form: FullForm | None) -> str:
-        """Return the phrase as shown to people: its full form, if it is to have one, else its display form."""
-        return full_form.display if full_form else self._display_forms.find(phrase)
+        """Return the phrase as shown to people: its full form, if it is to have one, else its display form.
+
+        The spelling of a query only counts where no text has the phrase: most people type without capitals.
+        """
+        if full_form:
+            return full_form.display
+        is_in_text = any(side.text.contains(phrase) for side in self._texts)
+        return (self._text_forms if is_in_text else self._query_forms).find(phrase)
 
     def _find_compound(self, phrase: str, texts: Sequence[ProperNames]) -> FullForm | None:
         padded_tokens = dict.fromkeys([names.padded_tokens for names in texts])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,8 +105,24 @@ def test_a_longer_phrase_of_both_texts_comes_before_its_parts(comparer: Comparer
 
 def test_phrases_of_the_hit_are_common_if_random_documents_have_none_as_good() -> None:
     ranking = rank_for_query(make_problem(), "b", PhraseEvidence(np.array([0.5, 0.0, 2.2]), np.array([0.9, 0.9, 0.01])))
-    assert list_phrases(ranking.common) == ["rye flour", "oven stone"]
+    assert list_phrases(ranking.common) == ["oven stone", "rye flour"]
+    assert ranking.common.scores[0] >= 0.95 > ranking.common.scores[1] > 0.7
+
+
+def test_a_shared_word_of_a_query_of_several_is_as_likely_as_its_evidence() -> None:
+    problem = replace(make_problem(), phrases=["stone", "stone wall", "rye flour"])
+    ranking = rank_for_query(problem, "b", PhraseEvidence(np.array([0.5, 0.0, 2.2]), np.array([0.9, 0.9, 0.01])))
+    assert ranking.common.indices.tolist() == [2, 0]
     assert ranking.common.scores[0] > 0.7 > 0.5 > ranking.common.scores[1]
+
+
+def test_a_whole_query_is_as_likely_as_a_run() -> None:
+    problem = make_problem()
+    problem = replace(
+        problem, phrases=["stone", *problem.phrases[1:]], b=replace(problem.b, text_length=np.ones(3, int))
+    )
+    ranking = rank_for_query(problem, "b", PhraseEvidence(np.zeros(3), np.ones(3)))
+    assert ranking.common.indices.tolist() == [0] and ranking.common.scores[0] >= 0.95
 
 
 def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> None:
@@ -116,7 +134,7 @@ def test_a_weak_phrase_is_no_reason_for_a_hit_that_has_a_word_of_the_query() -> 
 def test_only_a_hit_that_lacks_a_word_of_the_query_needs_other_phrases() -> None:
     evidence = PhraseEvidence(np.array([0.5, 0.0, 2.2]), np.array([0.9, 0.9, 0.01]))
     some = rank_for_query(make_problem(words=("stone", "oven"), lacking=("bread",)), "b", evidence)
-    assert list_phrases(some.common) == ["rye flour", "oven stone"]
+    assert list_phrases(some.common) == ["oven stone", "rye flour"]
     every = rank_for_query(make_problem(words=("the", "stone", "oven")), "b", evidence)
     assert list_phrases(every.common) == ["oven stone"]
     assert "rye flour" in list_phrases(every.distinct_hit)
