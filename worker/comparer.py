@@ -182,6 +182,7 @@ class Comparer:
         timer, spec = _StepTimer(), specs[0]
         (pair,) = self._resolve_pairs(reader, [spec])
         (match,) = self._match_queries(reader, [pair], spec.groups)
+        weigh_texts_together((pair.a, pair.b), "topics")
         timer.record_step("fetch")
         progress(0.3, "both sides fetched")
         neighbourhood = None

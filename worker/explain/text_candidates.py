@@ -115,8 +115,8 @@ class _WordTable:
 
     def compute_topic_cosines(self, side: ResolvedSide) -> Floats:
         """Return the cosine of a side with the sum of the words of each phrase in topic space, shape (phrases,)."""
-        vector = side.text_vectors.get("topics")
-        if vector is None or not vector.any():
+        vector = side.get_text_vector("topics")
+        if not vector.any():
             return np.zeros(len(self._phrases))
         return np.asarray(self._directions @ vector, dtype=np.float64)
 
