@@ -138,4 +138,5 @@ def _leave_out_unlisted(ranked_phrases: Sequence[str], fillers: int | None) -> l
     listed = ranked_phrases[:fillers]
     words = {word for phrase in listed for word in phrase.split()}
     rest = [phrase for phrase in ranked_phrases[len(listed) :] if not words.isdisjoint(phrase.split())]
-    return [*listed, *(phrase for phrase in rest if any(f" {part} " in f" {phrase} " for part in listed))]
+    parts = [f" {phrase} " for phrase in listed]
+    return [*listed, *(phrase for phrase in rest if any(map(f" {phrase} ".__contains__, parts)))]

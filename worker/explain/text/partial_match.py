@@ -51,6 +51,8 @@ class SideText:
         self._contained = dict.fromkeys(known_counts, True)
         self._phrase_matches: dict[str, float] = {}
         self._word_matches: dict[str, float] = {}
+        self._word_weights: dict[str, float] = {}
+        """BM25 of words of the text."""
         self.word_counts = encoded_text.word_counts
         self._vocabulary = frozenset(self.word_counts)
 
@@ -104,16 +106,14 @@ class SideText:
         The words count whether or not the phrase itself occurs.
         """
         words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
-        weights = self._compute_bm25_by_word(set(chain.from_iterable(words_by_phrase)))
+        weights = self._word_weights
+        new = self._vocabulary.intersection(chain.from_iterable(words_by_phrase)).difference(weights)
+        if new:
+            counts = [self.word_counts[word] for word in new]
+            saturation = compute_tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
+            weights.update(zip(new, (self._get_idf(list(new)) * saturation).tolist(), strict=True))
         sums = [sum([weights.get(word, 0.0) for word in words]) for words in words_by_phrase]
         return np.array(sums, dtype=np.float64)
-
-    def _compute_bm25_by_word(self, words: Iterable[str]) -> dict[str, float]:
-        """Return the BM25 of those words that occur."""
-        present = [word for word in words if word in self._vocabulary]
-        counts = [self.word_counts[word] for word in present]
-        saturation = compute_tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
-        return dict(zip(present, (self._get_idf(present) * saturation).tolist(), strict=True))
 
     @cached_property
     def _ngrams(self) -> NgramCounter:
