@@ -237,9 +237,8 @@ def weigh_texts_together(sides: Iterable[ResolvedSide], *names: SpaceName) -> No
     for name in names or spaces:
         new = [side for side in single if name not in side.weighed_texts]
         if new:
-            word_ids = np.concatenate([side.known_word_ids for side in new])
-            lengths = np.concatenate([side.encoded_text.lengths for side in new])
-            for side, weighed in zip(new, spaces[name].weigh_texts(word_ids, lengths), strict=True):
+            texts = [side.encoded_text.counted_words for side in new]
+            for side, weighed in zip(new, spaces[name].weigh_texts(texts), strict=True):
                 side.weighed_texts[name] = weighed
 
 
