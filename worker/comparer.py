@@ -182,6 +182,7 @@ class Comparer:
         timer, spec = _StepTimer(), specs[0]
         (pair,) = self._resolve_pairs(reader, [spec])
         (match,) = self._match_queries(reader, [pair], spec.groups)
+        weigh_texts_together((pair.a, pair.b), "topics")
         timer.record_step("fetch")
         progress(0.3, "both sides fetched")
         neighbourhood = None
@@ -193,7 +194,7 @@ class Comparer:
         answers = _answer_pair(
             specs, pair, match, neighbourhood, builder, timer, is_single_pair=True, space_names=self.space_names
         )
-        return [replace(answer, holders=holders) for answer in answers]
+        return [replace(answer, holders=holders) for answer in answers] if holders else answers
 
     def _prepare_page(self, reader: Reader, specs: Sequence[ComparisonSpec]) -> _PreparedPage:
         pairs = self._resolve_pairs(reader, specs)

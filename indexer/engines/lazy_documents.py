@@ -3,7 +3,7 @@
 A comparison of two sets of 1,000 documents needs the words, edges and salience of every document, but shows the text
 of a handful and the spans of a few dozen phrases. ``DocumentColumns`` gives the first as arrays over many documents,
 ``LazyDocument`` reads the stored document when another field is asked for, and ``LazySalientPhrases`` keeps the salient
-phrases of a stored document as JSON, which the garbage collector need not visit, until one of them is read.
+phrases of a stored document as they are stored until one of them is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from itertools import starmap
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR, AnalysedDocument, Document, SalientPhrase, TextPhrase
@@ -208,16 +207,14 @@ def find_shared_columns(documents: Sequence[AnalysedDocument]) -> tuple[Document
 class LazySalientPhrases(Sequence[SalientPhrase]):
     """The salient phrases of a stored document; equal to a tuple of equal phrases."""
 
-    __slots__ = ("_decoded_rows", "_encoded_rows", "_spans", "counts", "phrases", "salience")
+    __slots__ = ("_rows", "counts", "phrases", "salience")
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
         """``rows``: phrase, salience, count and spans of each, as ``document_codec`` stores them."""
         self.phrases: tuple[str, ...] = tuple([row[0] for row in rows])
         self.salience: tuple[float, ...] = tuple([row[1] for row in rows])
         self.counts: tuple[int, ...] = tuple([row[2] for row in rows])
-        self._encoded_rows = orjson.dumps(rows)
-        self._decoded_rows: list[list[Any]] | None = None
-        self._spans: dict[str, tuple[tuple[str, int, int], ...]] = {}
+        self._rows = rows
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -227,20 +224,15 @@ class LazySalientPhrases(Sequence[SalientPhrase]):
     @overload
     def __getitem__(self, index: slice) -> tuple[SalientPhrase, ...]: ...
     def __getitem__(self, index: int | slice) -> SalientPhrase | tuple[SalientPhrase, ...]:
-        rows = self._load_rows()[index]
+        rows = self._rows[index]
         return tuple(starmap(_build_salient, rows)) if isinstance(index, slice) else _build_salient(*rows)
 
     def __iter__(self) -> Iterator[SalientPhrase]:
-        return starmap(_build_salient, self._load_rows())
+        return starmap(_build_salient, self._rows)
 
     def get_spans(self, phrase: str) -> tuple[tuple[str, int, int], ...]:
-        """Return the first spans of a phrase, none if it is not salient; cached, as an answer asks several times."""
-        if phrase not in self.phrases:
-            return ()
-        spans = self._spans.get(phrase)
-        if spans is None:
-            spans = self._spans[phrase] = tuple(map(tuple, self._load_rows()[self.phrases.index(phrase)][3]))
-        return spans
+        """Return the first spans of a phrase, none if it is not salient."""
+        return tuple(map(tuple, self._rows[self.phrases.index(phrase)][3])) if phrase in self.phrases else ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -249,11 +241,6 @@ class LazySalientPhrases(Sequence[SalientPhrase]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
-
-    def _load_rows(self) -> list[list[Any]]:
-        if self._decoded_rows is None:
-            self._decoded_rows = orjson.loads(self._encoded_rows)
-        return self._decoded_rows
 
 
 def _build_salient(phrase: str, salience: float, count: int, spans: Sequence[Sequence[Any]]) -> SalientPhrase:

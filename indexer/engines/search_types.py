@@ -168,7 +168,7 @@ class NeighbourhoodRequest:
 class Neighbourhood:
     """Documents (``include`` first, then by rank) with their edges to the requested phrases."""
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     titles: Sequence[str]
     """Titles of the documents; an engine may truncate them to 300 characters."""
     degrees: NDArray[np.float64]
@@ -184,10 +184,15 @@ class Neighbourhood:
     reached_count: int
     """Number of documents reached from both sides; a lower bound if the engine stops counting."""
 
-    @cached_property
-    def column_by_document_id(self) -> Mapping[str, int]:
-        """Column of each document."""
-        return {id: i for i, id in enumerate(self.ids)}
+    def find_columns(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the column of each of these documents that is here; to find ``include`` few others are read."""
+        columns: dict[str, int] = {}
+        for column in range(len(self.ids)):
+            if len(columns) == len(ids):
+                break
+            if (id := self.ids[column]) in ids:
+                columns[id] = column
+        return columns
 
     @cached_property
     def row_by_phrase(self) -> Mapping[str, int]:

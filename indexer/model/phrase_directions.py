@@ -149,7 +149,10 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         has_vector = rows >= 0
         distinct, columns = np.unique(rows[has_vector], return_inverse=True)
         idf = self._space.word_idf[np.asarray(word_ids)[has_vector]].astype(np.float32)
-        weights = csr_array((idf, (owners[has_vector], columns)), shape=(owner_count, len(distinct)))
+        # sorting takes half the time of letting scipy do it
+        order = np.lexsort((columns, owners[has_vector]))
+        ends = np.searchsorted(owners[has_vector][order], np.arange(owner_count + 1))
+        weights = csr_array((idf[order], columns[order], ends), shape=(owner_count, len(distinct)))
         return normalise_rows(weights @ normalise_rows(self._scale_word_vectors(distinct)))
 
     def _scale_word_vectors(self, rows: Ints) -> Vectors:

@@ -44,6 +44,16 @@ _SMALL_BATCH = 8
 Ints = NDArray[np.integer]
 
 
+class CountedWords(NamedTuple):
+    """The distinct words of a text."""
+
+    word_ids: NDArray[np.int64]
+    """Ascending; those that the model does not know have the id after the last one."""
+    counts: NDArray[np.int64]
+    length: int
+    """Words of the text."""
+
+
 class WeighedText(NamedTuple):
     """The words of a text that have a vector, and the text's vector."""
 
@@ -110,14 +120,20 @@ class TopicSpace:
         size = np.linalg.norm(centred, axis=1, keepdims=True)
         return np.asarray(np.divide(centred, size, out=np.zeros_like(centred), where=(size > 1e-9) & is_known[:, None]))
 
-    def weigh_texts(self, word_ids: Ints, text_lengths: Ints) -> list[WeighedText]:
-        """Weigh the words of texts and return each with its vector.
-
-        ``word_ids``, shape (tokens,), has the words of one text after another; ``text_lengths`` the tokens of each.
-        """
-        text_of_token = np.repeat(np.arange(len(text_lengths)), text_lengths)
-        cells = self._weigh_words(word_ids, text_of_token, text_lengths)
-        return [self._weigh_part(cells, part) for part in _split_by_text(cells, len(text_lengths))]
+    def weigh_texts(self, texts: Sequence[CountedWords]) -> list[WeighedText]:
+        """Weigh the words of texts and return each with its vector."""
+        word_ids = np.concatenate([text.word_ids for text in texts])
+        has_vector = self.vector_rows[word_ids] >= 0
+        cells = _weigh_counted_words(
+            self.vector_rows,
+            self.word_idf,
+            self.average_length,
+            np.repeat(np.arange(len(texts)), [len(text.word_ids) for text in texts])[has_vector],
+            word_ids[has_vector],
+            np.concatenate([text.counts for text in texts])[has_vector],
+            np.array([text.length for text in texts]),
+        )
+        return [self._weigh_part(cells, part) for part in _split_by_text(cells, len(texts))]
 
     def _weigh_part(self, cells: _TextWordWeights, part: slice) -> WeighedText:
         rows, weights = cells.row[part], cells.weight[part]
@@ -182,8 +198,16 @@ def _weigh_words_by_text(
     keys, counts = np.unique(
         text_of_token[has_vector].astype(np.int64) << 32 | word_ids[has_vector], return_counts=True
     )
-    text, word = keys >> 32, keys & LOW_32_BITS
-    weights = word_idf[word] * compute_tf_saturation(counts, np.asarray(text_lengths)[text], average_length)
+    return _weigh_counted_words(
+        vector_rows, word_idf, average_length, keys >> 32, keys & LOW_32_BITS, counts, np.asarray(text_lengths)
+    )
+
+
+def _weigh_counted_words(
+    vector_rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
+    text: Ints, word: Ints, counts: Ints, text_lengths: Ints,
+) -> _TextWordWeights:  # fmt: skip
+    weights = word_idf[word] * compute_tf_saturation(counts, text_lengths[text], average_length)
     norms = np.sqrt(np.bincount(text, weights**2, minlength=len(text_lengths)))
     return _TextWordWeights(text, vector_rows[word], (weights / norms[text]).astype(np.float32))
 

@@ -83,11 +83,8 @@ class _EntryBuilder:
         self._a, self._b = solved.pair.a, solved.pair.b
         self._snippets_a, self._snippets_b = SnippetFinder(self._a, "a"), SnippetFinder(self._b, "b")
         self._result, self._candidates = solved.result, solved.pair.candidates
-        self._rows_with_edge = [
-            set(np.flatnonzero(edges.any(axis=1)).tolist())
-            for edges in (self._candidates.edges_a, self._candidates.edges_b)
-        ]
-        """For each side the rows of the candidates that have an edge to it."""
+        self._has_edge = [edges.any(axis=1) for edges in (self._candidates.edges_a, self._candidates.edges_b)]
+        """For each side, which candidates have an edge to it."""
         self._word_relevance_a = WordRelevance(self._a, self._candidates.edges_a, self._candidates)
         self._word_relevance_b = WordRelevance(self._b, self._candidates.edges_b, self._candidates)
         self._row_by_phrase = {phrase: row for row, phrase in enumerate(self._candidates.phrases)}
@@ -132,8 +129,7 @@ class _EntryBuilder:
     def _get_shown_relevance(self, phrase: str, side: ResolvedSide, relevance: float, count: int) -> float:
         """Return the method's relevance, or that of the words of a phrase that occurs without an edge to the side."""
         row = self._row_by_phrase.get(phrase)
-        has_edge = row in self._rows_with_edge[side is not self._a]
-        if not count or (relevance > 0 and (row is None or has_edge)):
+        if not count or (relevance > 0 and (row is None or self._has_edge[side is not self._a][row])):
             return round_score(relevance)
         word_relevance = self._word_relevance_a if side is self._a else self._word_relevance_b
         by_words = word_relevance.compute(phrase, 0.0 if row is None else float(self._candidates.degrees[row]))

@@ -16,7 +16,7 @@ NOT_IN_BOTH: tuple[EntryKind, ...] = ("implied", "meaning")
 """Kinds of common phrases that one of the texts does not contain."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # parts of an answer are never changed, but creating a frozen one takes five times as long
 class Snippet:
     """An occurrence of a phrase: offsets into the original field, and the words around it."""
 
@@ -38,7 +38,7 @@ class Snippet:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bridge:
     """A document of neither side that carries relevance from a phrase to the side that lacks it."""
 
@@ -51,7 +51,7 @@ class Bridge:
         return {"id": self.id, "title": self.title, "phrases": list(self.phrases), "share": self.share}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reasons:
     """Sources of an implied phrase's relevance to the side that lacks it; the shares sum to 1."""
 
@@ -74,7 +74,7 @@ class Reasons:
         return out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
     """One phrase of one list.
 

@@ -80,7 +80,7 @@ class PhraseChooser:
 
         informative = set(ranked_phrases[: ranked.informative])
         entry_limit = make_entry_limit_by_rank(ranked, self._cap, kind)
-        chosen: list[ChosenPhrase] = []
+        chosen: dict[str, ChosenPhrase] = {}
         compared = _leave_out_unlisted(ranked_phrases, ranked.fillers) if self._cap else ranked_phrases
         for first, duplicates in self._near_duplicates.group_near_duplicates(compared, entry_limit, find_full_form):
             phrase, also = first, duplicates
@@ -93,14 +93,14 @@ class PhraseChooser:
             if full_form and full_form.lemmas not in (phrase, *also):
                 also = (full_form.lemmas, *also)
             display = self._full_forms.write_phrase(phrase, full_form)
-            same = next((n for n, one in enumerate(chosen) if one.display.casefold() == display.casefold()), None)
+            same = chosen.get(display.casefold())
             if same is None:
-                chosen.append(ChosenPhrase(phrase, display, also, row, score))
+                chosen[display.casefold()] = ChosenPhrase(phrase, display, also, row, score)
             else:  # two parts of one name
-                chosen[same] = chosen[same].merge(phrase, *also)
+                chosen[display.casefold()] = same.merge(phrase, *also)
         if kind == "common" and self._has_query:
-            self._common_words.update(word for one in chosen for word in split_phrase_words(one.phrase))
-        return chosen
+            self._common_words.update(word for one in chosen.values() for word in split_phrase_words(one.phrase))
+        return list(chosen.values())
 
     def _find_full_form(self, phrase: str, kind: ListKind, listed: Container[str]) -> FullForm | None:
         """Return the full form of a phrase unless that is a candidate of another list.
@@ -138,4 +138,5 @@ def _leave_out_unlisted(ranked_phrases: Sequence[str], fillers: int | None) -> l
     listed = ranked_phrases[:fillers]
     words = {word for phrase in listed for word in phrase.split()}
     rest = [phrase for phrase in ranked_phrases[len(listed) :] if not words.isdisjoint(phrase.split())]
-    return [*listed, *(phrase for phrase in rest if any(f" {part} " in f" {phrase} " for part in listed))]
+    parts = [f" {phrase} " for phrase in listed]
+    return [*listed, *(phrase for phrase in rest if any(map(f" {phrase} ".__contains__, parts)))]

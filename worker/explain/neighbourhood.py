@@ -7,7 +7,7 @@ b remain (ties by id), so that a document has to be relevant to both. Degrees ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -57,7 +57,7 @@ class LocalGraph:
 
     subgraph: Subgraph
     phrases: tuple[str, ...]
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     titles: Sequence[str]
     columns_a: NDArray[np.int64]
     """Columns of side a's documents."""
@@ -111,12 +111,14 @@ def build_local_graph(
     Documents of ``excluded_ids`` are ignored. ``is_single_pair``: whether ``neighbourhood`` was fetched for this pair
     alone, so that its count of reached documents is this pair's.
     """
-    edges = _EdgeTable.from_neighbourhood(neighbourhood, pair.candidates.phrases)
+    named_ids = {*pair.a.ids, *pair.b.ids, *excluded_ids}
+    edges = _EdgeTable.from_neighbourhood(neighbourhood, pair.candidates.phrases, named_ids)
     for side, weights in ((pair.a, pair.candidates.edges_a), (pair.b, pair.candidates.edges_b)):
         edges.add_missing_documents(side, weights)
     relevance = _compute_document_relevance(edges, pair.candidates, ranking)
-    own_columns = dict.fromkeys(edges.find_document_column(id) for side in (pair.a, pair.b) for id in side.graph_ids)
-    columns = _select_graph_columns(edges, relevance, size, list(own_columns), excluded_ids)
+    own_columns = dict.fromkeys(edges.column_by_id[id] for side in (pair.a, pair.b) for id in side.graph_ids)
+    excluded_columns = [edges.column_by_id[id] for id in excluded_ids if id in edges.column_by_id]
+    columns = _select_graph_columns(edges, relevance, size, list(own_columns), excluded_columns)
     reached = neighbourhood.reached_count if is_single_pair else int(np.count_nonzero(relevance > 0))
     return edges.build_graph(pair, columns, reached)
 
@@ -139,11 +141,9 @@ def _merge_boosts(boosts: Iterable[dict[str, float]]) -> dict[str, float]:
 class _EdgeTable:
     """Documents and edges while the graph is being built."""
 
-    ids: tuple[str, ...]
-    found_columns: Mapping[str, int]
-    """Column of each document that the engine returned; shared by the hits of a page."""
-    added_columns: dict[str, int]
-    """Column of each document added here."""
+    ids: Sequence[str]
+    column_by_id: dict[str, int]
+    """Column of each document of the sides and of each excluded one, as far as they are here."""
     titles: Sequence[str]
     degrees: NDArray[np.float64]
     rows: NDArray[np.int64]
@@ -151,7 +151,9 @@ class _EdgeTable:
     weights: NDArray[np.float64]
 
     @classmethod
-    def from_neighbourhood(cls, neighbourhood: Neighbourhood, phrases: Sequence[str]) -> _EdgeTable:
+    def from_neighbourhood(
+        cls, neighbourhood: Neighbourhood, phrases: Sequence[str], named_ids: Collection[str]
+    ) -> _EdgeTable:
         """Take over the documents and those edges that belong to ``phrases``."""
         # the last element takes the phrases that the neighbourhood lacks
         row_by_found = np.full(len(neighbourhood.phrases) + 1, -1, dtype=np.int64)
@@ -160,8 +162,7 @@ class _EdgeTable:
         known = np.flatnonzero(rows >= 0)
         return cls(
             neighbourhood.ids,
-            neighbourhood.column_by_document_id,
-            {},
+            neighbourhood.find_columns(named_ids),
             neighbourhood.titles,
             neighbourhood.degrees,
             rows[known],
@@ -169,19 +170,12 @@ class _EdgeTable:
             neighbourhood.weights[known],
         )
 
-    def find_document_column(self, id: str) -> int:
-        column = self.found_columns.get(id)
-        return self.added_columns[id] if column is None else column
-
-    def has_document(self, id: str) -> bool:
-        return id in self.found_columns or id in self.added_columns
-
     def add_missing_documents(self, side: ResolvedSide, edge_weights: NDArray[np.float64]) -> None:
         """Add the side's documents that the engine did not return: ad-hoc ones, and those it left out.
 
         ``edge_weights``: BM25 of the candidates in the side's documents, shape (phrases, documents).
         """
-        missing = [i for i, id in enumerate(side.graph_ids) if not self.has_document(id)]
+        missing = [i for i, id in enumerate(side.graph_ids) if id not in self.column_by_id]
         if not missing:
             return
         rows, columns = np.nonzero(edge_weights[:, missing])
@@ -189,8 +183,8 @@ class _EdgeTable:
         self.columns = np.concatenate([self.columns, columns + len(self.ids)])
         self.weights = np.concatenate([self.weights, edge_weights[:, missing][rows, columns]])
         self.degrees = np.concatenate([self.degrees, [side.documents[i].degree for i in missing]])
-        self.added_columns.update((side.graph_ids[i], len(self.ids) + n) for n, i in enumerate(missing))
-        self.ids += tuple([side.graph_ids[i] for i in missing])
+        self.column_by_id.update((side.graph_ids[i], len(self.ids) + n) for n, i in enumerate(missing))
+        self.ids = _concatenate_lazily(self.ids, [side.graph_ids[i] for i in missing])
         self.titles = _concatenate_lazily(self.titles, [side.documents[i].document.title for i in missing])
 
     def build_graph(self, pair: SidePair, selected_columns: NDArray[np.int64], reached_count: int) -> LocalGraph:
@@ -201,7 +195,7 @@ class _EdgeTable:
         inside = np.flatnonzero(columns >= 0)
         rows, columns, weights = self.rows[inside], columns[inside], self.weights[inside]
         sides = (pair.a, pair.b)
-        own = [new_columns[[self.find_document_column(id) for id in side.graph_ids]] for side in sides]
+        own = [new_columns[[self.column_by_id[id] for id in side.graph_ids]] for side in sides]
         degrees = pair.candidates.degrees
         # the edges of an ad-hoc document are not in the stored degrees of its phrases
         if any(side.is_ad_hoc for side in sides):
@@ -215,7 +209,7 @@ class _EdgeTable:
         return LocalGraph(
             subgraph=Subgraph.from_edges(rows, columns, weights, degrees, self.degrees[selected_columns]),
             phrases=pair.candidates.phrases,
-            ids=tuple([self.ids[i] for i in order]),
+            ids=LazySequence(len(order), lambda i: self.ids[order[i]]),
             titles=LazySequence(len(order), lambda i: self.titles[order[i]]),
             columns_a=own[0],
             columns_b=own[1],
@@ -251,11 +245,11 @@ def _select_graph_columns(
     relevance: NDArray[np.float64],
     max_neighbours: int,
     own_columns: list[int],
-    excluded_ids: frozenset[str],
+    excluded_columns: list[int],
 ) -> NDArray[np.int64]:
     """Return the sides' ``own_columns``, then the first ``max_neighbours`` others by relevance, ties by id."""
     may_stay = relevance > 0
-    may_stay[[*own_columns, *(edges.find_document_column(id) for id in excluded_ids if edges.has_document(id))]] = False
+    may_stay[own_columns + excluded_columns] = False
     neighbours = np.flatnonzero(may_stay)
     # to 9 digits: the order in which numbers were added up must not decide
     scores = np.round(np.log(relevance[neighbours]), 9)
@@ -263,7 +257,9 @@ def _select_graph_columns(
         is_likely = scores >= np.partition(scores, len(scores) - max_neighbours)[len(scores) - max_neighbours]
         neighbours, scores = neighbours[is_likely], scores[is_likely]
     order = np.argsort(-scores, kind="stable")
-    if (np.diff(scores[order]) == 0).any():
-        ranked = sorted(range(len(neighbours)), key=lambda i: (-scores[i], edges.ids[neighbours[i]]))
+    ties = np.flatnonzero(np.diff(scores[order]) == 0)
+    if len(ties):  # few ids are read
+        tied = {i: edges.ids[int(neighbours[i])] for i in order[np.union1d(ties, ties + 1)].tolist()}
+        ranked = sorted(order.tolist(), key=lambda i: (-scores[i], tied.get(i, "")))
         order = np.array(ranked, dtype=np.int64)
     return np.concatenate([np.sort(np.array(own_columns, dtype=np.int64)), neighbours[order[:max_neighbours]]])

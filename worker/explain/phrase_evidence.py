@@ -75,6 +75,6 @@ def measure_pair_noise(a: ResolvedSide, b: ResolvedSide) -> float | None:
     model = a.reader.model
     if len(model.reservoir_vectors) < MIN_RESERVOIR or not len(model.topic_scales):
         return None
-    vectors: tuple[Vectors, Vectors] = (a.text_vectors["topics"], b.text_vectors["topics"])
+    vectors: tuple[Vectors, Vectors] = (a.get_text_vector("topics"), b.get_text_vector("topics"))
     cosine = float(vectors[0] @ vectors[1])
     return min(model.topic_directions.measure_closeness_noise(vector, cosine) for vector in vectors)

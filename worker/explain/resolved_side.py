@@ -160,18 +160,29 @@ class ResolvedSide:
         return dict(zip(self.documents[0].phrases, self.documents[0].weights, strict=True))
 
     @cached_property
+    def weighed_texts(self) -> dict[SpaceName, WeighedText]:
+        """Its words by their weight in each space of words where that was asked for; none of a set."""
+        return {}
+
+    @property
     def weighed_text(self) -> WeighedText | None:
         """Its words by their weight in topic space; None for a set."""
-        weigh_texts_together([self])
-        return self.__dict__.get("weighed_text")
+        weigh_texts_together([self], "topics")
+        return self.weighed_texts.get("topics")
 
     @cached_property
     def text_vectors(self) -> dict[SpaceName, NDArray[np.float32]]:
-        """Unit vector of its text, or of the mean of its texts, in each space of words; zeros without a known word."""
-        if len(self.documents) == 1:
-            weigh_texts_together([self])
-            return dict(self.__dict__["text_vectors"])
-        return {name: self._compute_mean_vector(space) for name, space in self.reader.model.text_spaces.items()}
+        """Vector of its text in each space of words, as ``get_text_vector`` returns it."""
+        weigh_texts_together([self])
+        return {name: self.get_text_vector(name) for name in self.reader.model.text_spaces}
+
+    def get_text_vector(self, space_name: SpaceName) -> NDArray[np.float32]:
+        """Return the unit vector of its text, or of the mean of its texts, in a space of words; zeros without a known
+        word."""
+        if len(self.documents) > 1:
+            return self._compute_mean_vector(self.reader.model.text_spaces[space_name])
+        weigh_texts_together([self], space_name)
+        return self.weighed_texts[space_name].vector
 
     def _compute_mean_vector(self, space: TopicSpace) -> NDArray[np.float32]:
         lengths = self.encoded_text.lengths
@@ -183,10 +194,9 @@ class ResolvedSide:
     @cached_property
     def topic_vectors(self) -> NDArray[np.float64]:
         """Unit vectors of its documents in the topic space of pairs, shape (documents, dimensions)."""
-        if len(self.documents) == 1:
-            weigh_texts_together([self])
-            return np.asarray(self.__dict__["topic_vectors"])
         space, lengths = self.reader.model.pair_topic_space, self.encoded_text.lengths
+        if (text := self.weighed_text) is not None:
+            return space.embed_weighed_texts([text]).astype(np.float64)
         text_numbers = np.repeat(np.arange(len(lengths)), lengths)
         return space.embed_texts(self.known_word_ids, text_numbers, lengths).astype(np.float64)
 
@@ -217,25 +227,19 @@ class ResolvedSide:
         return SideInfo(self.kind, (), title)
 
 
-def weigh_texts_together(sides: Iterable[ResolvedSide]) -> None:
-    """Compute ``weighed_text``, ``text_vectors`` and ``topic_vectors`` of all sides of one document at once.
+def weigh_texts_together(sides: Iterable[ResolvedSide], *names: SpaceName) -> None:
+    """Fill in ``weighed_texts`` of all sides of one document at once, in the named spaces, or in all of the index.
 
     For a hit of a few hundred words the call costs more than the computation; the result is the same to the last bit.
     """
     single = [side for side in dict.fromkeys(sides) if len(side.documents) == 1]
-    if not single:
-        return
-    model = single[0].reader.model
-    word_ids = np.concatenate([side.known_word_ids for side in single])
-    lengths = np.concatenate([side.encoded_text.lengths for side in single])
-    texts = {name: space.weigh_texts(word_ids, lengths) for name, space in model.text_spaces.items()}
-    pair_vectors = model.pair_topic_space.embed_weighed_texts(texts["topics"]).astype(np.float64)
-    for n, side in enumerate(single):
-        side.__dict__.update(
-            weighed_text=texts["topics"][n],
-            text_vectors={name: weighed[n].vector for name, weighed in texts.items()},
-            topic_vectors=pair_vectors[n : n + 1],
-        )
+    spaces = single[0].reader.model.text_spaces if single else {}
+    for name in names or spaces:
+        new = [side for side in single if name not in side.weighed_texts]
+        if new:
+            texts = [side.encoded_text.counted_words for side in new]
+            for side, weighed in zip(new, spaces[name].weigh_texts(texts), strict=True):
+                side.weighed_texts[name] = weighed
 
 
 def _sum_salience(documents: Sequence[AnalysedDocument]) -> list[tuple[str, float]]:

@@ -17,7 +17,7 @@ from worker.explain.neighbourhood import SidePair
 from worker.explain.pair_features import compute_partial_matches
 from worker.explain.phrase_places import measure_places
 from worker.explain.resolved_side import ResolvedSide
-from worker.methods.base import PairProblem, SideFeatures, take_rows
+from worker.methods.base import PairProblem, SideFeatures
 from worker.methods.phrase_ranking import ReaderOdds
 from worker.solver.subgraph import Flags, Floats, Indices
 
@@ -29,7 +29,7 @@ def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | No
     """Return the features of the candidates beyond those of the problem that may be listed; None without any.
 
     How far the other side contains a phrase takes longest to find out and only lowers its odds, so it is measured for
-    those whose odds are high enough without it.
+    those whose odds are high enough without it; the others are candidates of no side.
     """
     if any(len(side.documents) > 1 for side in (pair.a, pair.b)):
         return None  # what sets have in common, and do not, the mined phrases say
@@ -40,21 +40,7 @@ def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | No
     words = _WordTable(pair.a.reader.model, phrases)
     a, b = (_build_side_features(side, phrases, words) for side in (pair.a, pair.b))
     quality, frequency = words.look_up_quality_and_frequency(_is_of_document(pair, phrases))
-    rows = np.flatnonzero(_may_be_listed(_build_problem(problem, phrases, a, b, quality, frequency)))
-    if not len(rows):
-        return None
-    kept = [phrases[i] for i in rows.tolist()]
-    a, b = (
-        take_rows(features, rows, partial_match=compute_partial_matches(side, kept, features.count[rows]))
-        for side, features in ((pair.a, a), (pair.b, b))
-    )
-    return _build_problem(problem, kept, a, b, quality[rows], frequency[rows])
-
-
-def _build_problem(
-    problem: PairProblem, phrases: Sequence[str], a: SideFeatures, b: SideFeatures, quality: Floats, frequency: Indices
-) -> PairProblem:
-    return PairProblem(
+    text_problem = PairProblem(
         phrases=phrases,
         a=a,
         b=b,
@@ -63,6 +49,13 @@ def _build_problem(
         quality=quality,
         corpus_size=problem.corpus_size,
     )
+    may_be_listed = _may_be_listed(text_problem)
+    rows = np.flatnonzero(may_be_listed)
+    kept = [phrases[i] for i in rows.tolist()]
+    for side, features in ((pair.a, a), (pair.b, b)):  # filled in here: to copy and check all features takes longer
+        features.is_salient[~may_be_listed] = False
+        features.partial_match[rows] = compute_partial_matches(side, kept, features.count[rows])
+    return text_problem if kept else None
 
 
 def _is_of_document(pair: SidePair, phrases: Sequence[str]) -> Flags:
@@ -115,8 +108,8 @@ class _WordTable:
 
     def compute_topic_cosines(self, side: ResolvedSide) -> Floats:
         """Return the cosine of a side with the sum of the words of each phrase in topic space, shape (phrases,)."""
-        vector = side.text_vectors.get("topics")
-        if vector is None or not vector.any():
+        vector = side.get_text_vector("topics")
+        if not vector.any():
             return np.zeros(len(self._phrases))
         return np.asarray(self._directions @ vector, dtype=np.float64)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,13 +66,6 @@ class SideFeatures:
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_salient", np.asarray(self.is_salient, dtype=bool))
         _fill_and_check_arrays(self, self.is_salient.size)
-
-
-def take_rows(features: SideFeatures, rows: Indices, **changes: Any) -> SideFeatures:
-    """Return the features of some of the phrases; ``changes``: other values for some features, of these phrases."""
-    names = [name for kind in _ARRAY_NAMES[SideFeatures] for name in kind]
-    arrays: dict[str, Any] = {name: getattr(features, name)[rows] for name in ("is_salient", *names)}
-    return replace(features, **arrays | changes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

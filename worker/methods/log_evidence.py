@@ -137,6 +137,8 @@ def rank_distinct_by_odds(
         is_distinct = is_distinct & may_be_listed
     odds = _penalise_repeated_words(phrases, weights, is_distinct, odds)
     ranking = _rank_by_odds(phrases, is_distinct, odds, weights.distinct_informative, weights.distinct_filler)
+    if not len(unlisted):
+        return ranking
     return replace(
         ranking,
         indices=np.concatenate([ranking.indices, unlisted]),
@@ -200,9 +202,9 @@ def _has_neighbour(problem: PairProblem) -> Flags:
     graph = problem.graph
     if graph is None or not graph.is_dense:
         return np.ones(len(problem.phrases), dtype=bool)
-    neighbours = np.ones(graph.document_count, dtype=bool)
-    neighbours[[*problem.a.seed.columns, *problem.b.seed.columns]] = False
-    return np.asarray((graph.to_dense()[:, neighbours] > 0).any(axis=1))
+    has_edge = graph.to_dense() > 0
+    has_edge[:, [*problem.a.seed.columns, *problem.b.seed.columns]] = False
+    return np.asarray(has_edge.any(axis=1))
 
 
 def _log_base_rate(problem: PairProblem) -> Floats:
@@ -220,7 +222,8 @@ def _is_part_of_implied(phrases: Sequence[str], implied: Flags) -> Flags:
     That one text alone is about the part would contradict that both are about the phrase.
     """
     containers = [f" {phrase.replace(PAIR_SEPARATOR, ' , ')} " for phrase in compress(phrases, implied.tolist())]
-    return np.array([any(f" {phrase} " in text for text in containers) for phrase in phrases], dtype=bool)
+    text = "\n".join(containers)
+    return np.array([f" {phrase} " in text for phrase in phrases], dtype=bool)
 
 
 def _penalise_repeated_words(phrases: Sequence[str], weights: ReaderOddsWeights, chosen: Flags, odds: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,9 +17,16 @@ SCORE_DIGITS = 10
 def rank_phrases(phrases: Sequence[str], chosen: Flags, scores: Floats) -> RankedList:
     """Rank the chosen phrases by score, largest first, ties by phrase."""
     rows, values = np.flatnonzero(chosen).tolist(), scores.tolist()
-    keys = sorted([(-round_score(values[i]), phrases[i], i) for i in rows])
-    indices = np.array([i for _, _, i in keys], dtype=np.int64)
+    rows.sort(key=values.__getitem__, reverse=True)
+    if any(_may_tie(values[i], values[j]) for i, j in pairwise(rows)):
+        rows.sort(key=lambda i: (-round_score(values[i]), phrases[i]))
+    indices = np.array(rows, dtype=np.int64)
     return RankedList(indices, scores[indices])
+
+
+def _may_tie(larger: float, smaller: float) -> bool:
+    """Return False for scores that surely differ when rounded; rounding takes longer than all else here."""
+    return larger - smaller <= 10.0 ** (2 - SCORE_DIGITS) * max(abs(larger), abs(smaller))
 
 
 def round_score(value: float) -> float:

@@ -64,7 +64,7 @@ def _solve_propagation_system(matrix: Matrix, transposed: Matrix, alpha: float, 
     size = matrix.shape[0]
     if size <= MAX_DENSE_SYSTEM:
         system = -multiply_to_dense(matrix, transposed)
-        system[np.diag_indices(size)] += 1 + alpha
+        system.reshape(-1)[:: size + 1] += 1 + alpha
         return np.asarray(np.linalg.solve(system, right_side), dtype=np.float64)
     from scipy.sparse.linalg import LinearOperator, cg
 

@@ -162,7 +162,8 @@ class EmbeddedReader(Reader):
     @report_damage
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         self._engine.request_count += 1
-        return find_neighbourhood(self._epoch.current_state().snapshot, self._epoch.find_phrase_row, request)
+        epoch, snapshot = self._epoch, self._epoch.current_state().snapshot
+        return find_neighbourhood(snapshot, epoch.find_phrase_row, epoch.model.bound_weight, request)
 
 
 def _make_result(

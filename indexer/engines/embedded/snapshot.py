@@ -129,18 +129,20 @@ class EpochSnapshot:
 
     def read_ids_titles_and_degrees(
         self, numbers: NDArray[np.int64]
-    ) -> tuple[list[str], Sequence[str], NDArray[np.float64]]:
-        """Return ids, titles and degrees of documents, in the order of ``numbers``."""
-        graph, is_of_epoch = self.graph, numbers < len(self.graph)
-        if len(graph):
-            epoch_numbers = np.where(is_of_epoch, numbers, 0)  # added documents are filled in below
-            ids, degrees = graph.ids.take(epoch_numbers), graph.degrees[epoch_numbers]
-        else:
-            ids, degrees = [""] * len(numbers), np.zeros(len(numbers))
+    ) -> tuple[Sequence[str], Sequence[str], NDArray[np.float64]]:
+        """Return ids, titles and degrees of documents, in the order of ``numbers``; strings are read when asked for."""
+        known, epoch_size = numbers.tolist(), len(self.graph)
+        degrees = np.zeros(len(numbers))
+        is_of_epoch = numbers < epoch_size
+        degrees[is_of_epoch] = self.graph.degrees[numbers[is_of_epoch]]
         for i in np.flatnonzero(~is_of_epoch).tolist():
-            ids[i] = self.added_ids[int(numbers[i]) - len(graph)]
-            degrees[i] = self.delta.added[ids[i]].degree
-        return ids, LazySequence(len(ids), lambda i: self._get_title(int(numbers[i]))), degrees
+            degrees[i] = self.delta.added[self.added_ids[known[i] - epoch_size]].degree
+        ids = LazySequence(len(known), lambda i: self._get_id(known[i]))
+        return ids, LazySequence(len(known), lambda i: self._get_title(known[i])), degrees
+
+    def _get_id(self, number: int) -> str:
+        added = number - len(self.graph)
+        return self.graph.ids[number] if added < 0 else self.added_ids[added]
 
     def _get_title(self, number: int) -> str:
         added = number - len(self.graph)

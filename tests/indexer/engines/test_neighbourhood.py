@@ -10,6 +10,7 @@ import pytest
 
 from indexer.documents import AnalysedDocument
 from indexer.engines.base import Engine, Reader
+from indexer.engines.embedded import neighbourhood_search
 from indexer.engines.search_types import NeighbourhoodRequest
 from tests.support.corpora.engine_corpus import (
     PHRASE_PAIR,
@@ -28,11 +29,15 @@ from tests.support.neighbourhood_oracle import (
 )
 
 
-def assert_matches_oracle(reader: Reader, documents: Sequence[AnalysedDocument], request: NeighbourhoodRequest) -> None:
+def assert_matches_oracle(
+    reader: Reader, documents: Sequence[AnalysedDocument], request: NeighbourhoodRequest, *, counts_all: bool = True
+) -> None:
     found, expected = reader.find_neighbourhood(request), compute_neighbourhood(documents, request)
     assert_same_order(list(found.ids), expected.ids, expected.totals, len(dict.fromkeys(request.include)))
     assert found.phrases == tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
-    assert found.reached_count == expected.reached_count
+    if counts_all:
+        assert found.reached_count == expected.reached_count
+    assert min(len(expected.totals), request.limit) <= found.reached_count <= expected.reached_count
     assert collect_edges(found) == pytest.approx(expected.edges, rel=1e-5)
     by_id = {d.document.id: d for d in documents}
     np.testing.assert_allclose(found.degrees, [by_id[name].degree for name in found.ids], rtol=1e-12)
@@ -116,15 +121,19 @@ def test_equal_totals_are_ordered_by_id(engine: Engine) -> None:
     corpus = weigh_drafts([make_draft(name, ["mail graph"], ["mail", "graph"]) for name in reversed(names)])
     reader = write_index(engine, corpus)
     found = reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, ("twin-20",), 7))
-    assert found.ids == ("twin-20", *names[:7])
+    assert tuple(found.ids) == ("twin-20", *names[:7])
     engine.add_documents(
         "papers", [weigh_document(make_draft("twin-005", ["mail graph"], ["mail", "graph"]), corpus.model)]
     )
     assert "twin-005" in reader.find_neighbourhood(NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0}, (), 1000)).ids
 
 
-def test_edges_stay_exact_while_documents_are_added_and_deleted(tantivy_engine: Engine, corpus: AnalysedCorpus) -> None:
-    """Exact on the embedded engine, whose edges keep the epoch's statistics."""
+@pytest.mark.parametrize("max_scanned_edges", [1, 150, neighbourhood_search.MAX_SCANNED_EDGES])
+def test_edges_stay_exact_while_documents_are_added_and_deleted(
+    tantivy_engine: Engine, corpus: AnalysedCorpus, max_scanned_edges: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exact on the embedded engine, whose edges keep the epoch's statistics, whether it scans or looks them up."""
+    monkeypatch.setattr(neighbourhood_search, "MAX_SCANNED_EDGES", max_scanned_edges)
     reader = write_index(tantivy_engine, corpus)
     live, rng = corpus.documents_by_id(), random.Random(7)
     for step in range(12):
@@ -142,5 +151,6 @@ def test_edges_stay_exact_while_documents_are_added_and_deleted(tantivy_engine: 
             reader,
             list(live.values()),
             NeighbourhoodRequest(request.boosts_a, request.boosts_b, visible, request.limit, request.groups),
+            counts_all=max_scanned_edges > 1000,
         )
     assert [a.document.id for a in tantivy_engine.open_reader("papers").scan()] == sorted(live)

@@ -9,7 +9,7 @@ import pytest
 
 from indexer.model.evidence_spaces import LocatedQuery, Reservoir, SpaceHit, SpaceQuery
 from indexer.model.phrase_directions import PhraseDirections
-from indexer.model.topic_space import TopicSpace, WeighedText, learn_topic_space
+from indexer.model.topic_space import CountedWords, TopicSpace, WeighedText, learn_topic_space
 
 FIELDS, WORDS, TEXT_WORDS, DOCUMENTS = 8, 30, 12, 600
 RARE = FIELDS * WORDS
@@ -33,7 +33,7 @@ def space() -> TopicSpace:
 
 
 def weigh(space: TopicSpace, texts: list[list[int]]) -> list[WeighedText]:
-    return space.weigh_texts(np.concatenate(texts), np.array(list(map(len, texts))))
+    return space.weigh_texts([CountedWords(*np.unique(text, return_counts=True), len(text)) for text in texts])
 
 
 def embed(space: TopicSpace, texts: list[list[int]]) -> np.ndarray:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from indexer.engines.lazy_documents import EncodedLines
 from indexer.model.phrase_model import PhraseModel
+from indexer.model.topic_space import CountedWords
 
 MIN_WORDS_FOR_ID_SEARCH = 5000
 """From this many words on, ids are searched faster than strings."""
@@ -72,6 +73,16 @@ class EncodedText:
         ids = np.flatnonzero(counts)
         known_words = list(map(self._model.words.__getitem__, ids[ids < len(self._model.words)].tolist()))
         return dict(zip([*known_words, *self._unknown_words], counts[ids].tolist(), strict=True))
+
+    @cached_property
+    def counted_words(self) -> CountedWords:
+        """Its distinct words; to topics, all that the model does not know are the same."""
+        words, unknown = self.word_counts, len(self._model.words)
+        ids = np.fromiter(map(self._model.word_ids.get, words, repeat(unknown)), dtype=np.int64, count=len(words))
+        if self.ignored:
+            ids[[word in self.ignored for word in words]] = unknown
+        order = np.argsort(ids)
+        return CountedWords(ids[order], np.array(list(words.values()), dtype=np.int64)[order], self.word_count)
 
     @cached_property
     def line_ends(self) -> NDArray[np.bool_] | None:

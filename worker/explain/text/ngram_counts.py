@@ -24,6 +24,9 @@ class NgramCounter(Protocol):
     def contains(self, words: Sequence[str]) -> bool:
         """Return whether the words occur in a row."""
 
+    def may_contain_letters(self, letters: str) -> bool:
+        """Return False if the letters surely occur nowhere, not even in several words written together."""
+
 
 def make_ngram_counter(encoded_text: EncodedText) -> NgramCounter:
     """Return the faster counter for a text of this size."""
@@ -50,6 +53,13 @@ class SubstringCounter:
     def contains(self, words: Sequence[str]) -> bool:
         return f" {'  '.join(words)} " in self._padded
 
+    def may_contain_letters(self, letters: str) -> bool:
+        return letters in self._letters
+
+    @cached_property
+    def _letters(self) -> str:
+        return "".join("".join(self._tokens).split())
+
     @cached_property
     def _padded(self) -> str:
         return join_padded_tokens(self._tokens)
@@ -75,6 +85,9 @@ class WordIdCounter:
 
     def contains(self, words: Sequence[str]) -> bool:
         return len(self._find_starts(words)) > 0
+
+    def may_contain_letters(self, letters: str) -> bool:
+        return True  # in a long text the search for letters would take longer than what it may save
 
     def _find_starts(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the positions in ``word_ids_with_line_ends`` where the sequence starts."""

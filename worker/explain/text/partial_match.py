@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from math import ceil
+from operator import mul
 from types import MappingProxyType
 
 import numpy as np
@@ -51,6 +53,8 @@ class SideText:
         self._contained = dict.fromkeys(known_counts, True)
         self._phrase_matches: dict[str, float] = {}
         self._word_matches: dict[str, float] = {}
+        self._word_weights: dict[str, float] = {}
+        """BM25 of words of the text."""
         self.word_counts = encoded_text.word_counts
         self._vocabulary = frozenset(self.word_counts)
 
@@ -86,8 +90,10 @@ class SideText:
 
     def compute_partial_matches(self, phrases: Sequence[str]) -> NDArray[np.float64]:
         """Return the partial match of each phrase, in [0, 1], shape (phrases,)."""
-        new = [phrase for phrase in phrases if phrase not in self._phrase_matches]
-        self._phrase_matches.update((phrase, self._match_words(split_phrase_words(phrase))) for phrase in new)
+        new = {phrase: split_phrase_words(phrase) for phrase in phrases if phrase not in self._phrase_matches}
+        words = list(set(chain.from_iterable(new.values())))
+        rarity = dict(zip(words, self._get_idf(words).tolist(), strict=True))
+        self._phrase_matches.update([(phrase, self._match_words(own, rarity)) for phrase, own in new.items()])
         return np.array([self._phrase_matches[phrase] for phrase in phrases], dtype=np.float64)
 
     def _get_idf(self, words: Sequence[str]) -> NDArray[np.float64]:
@@ -104,47 +110,31 @@ class SideText:
         The words count whether or not the phrase itself occurs.
         """
         words_by_phrase = [split_phrase_words(phrase) for phrase in phrases]
-        weights = self._compute_bm25_by_word(set(chain.from_iterable(words_by_phrase)))
+        weights = self._word_weights
+        new = self._vocabulary.intersection(chain.from_iterable(words_by_phrase)).difference(weights)
+        if new:
+            counts = [self.word_counts[word] for word in new]
+            saturation = compute_tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
+            weights.update(zip(new, (self._get_idf(list(new)) * saturation).tolist(), strict=True))
         sums = [sum([weights.get(word, 0.0) for word in words]) for words in words_by_phrase]
         return np.array(sums, dtype=np.float64)
-
-    def _compute_bm25_by_word(self, words: Iterable[str]) -> dict[str, float]:
-        """Return the BM25 of those words that occur."""
-        present = [word for word in words if word in self._vocabulary]
-        counts = [self.word_counts[word] for word in present]
-        saturation = compute_tf_saturation(counts, self._encoded_text.word_count, self._model.average_length)
-        return dict(zip(present, (self._get_idf(present) * saturation).tolist(), strict=True))
 
     @cached_property
     def _ngrams(self) -> NgramCounter:
         return make_ngram_counter(self._encoded_text)
 
-    def _match_words(self, words: list[str]) -> float:
-        """Return the partial match of a phrase of these words."""
-        if not self._may_match(words):
-            return 0.0
+    def _match_words(self, words: list[str], rarity: Mapping[str, float]) -> float:
+        """Return the partial match of a phrase of these words; ``rarity``: the idf of each."""
         if self._contains_variant(words):
             return 1.0
-        covered = self._find_acronym_positions(words)
-        matches = [1.0 if i in covered else self._match_word(word) for i, word in enumerate(words)]
+        matches = [self._match_word(word) for word in words]
+        for position in self._find_acronym_positions(words):
+            matches[position] = 1.0
         if not any(matches):
             return 0.0
-        idf = self._get_idf(words).tolist()
-        total = sum(idf)
-        return sum(r * match for r, match in zip(idf, matches, strict=True)) / total if total > 0 else 0.0
-
-    def _may_match(self, words: list[str]) -> bool:
-        """Return False for a phrase of which nothing can match, as is usual for a phrase of a hit and a query.
-
-        Without an acronym, a match needs a word, or the words written together, that begin like a word of the text.
-        """
-        start = "".join(words[:2])[:2]
-        return (
-            start in self._word_beginnings
-            or start[:1] in self._vocabulary
-            or any(word[:2] in self._word_beginnings or word in self._acronyms for word in words)
-            or bool(self._long_forms)
-        )
+        weights = [rarity[word] for word in words]
+        total = sum(weights)
+        return sum(map(mul, weights, matches)) / total if total > 0 else 0.0
 
     def _match_word(self, word: str) -> float:
         match = self._word_matches.get(word)
@@ -154,17 +144,16 @@ class SideText:
         return match
 
     def _has_related_word(self, word: str) -> bool:
-        if len(word) < MIN_STEM_LENGTH:
-            return False
         return any(is_same_word_family(word, other) for other in self._words_by_stem.get(word[:MIN_STEM_LENGTH], ()))
 
     def _contains_variant(self, words: list[str]) -> bool:
         """Return whether the words occur together or apart, as their acronym, or as the long form of an acronym."""
-        if self._contains_joined("".join(words), max_parts=3):
+        letters = "".join(words)
+        if self._ngrams.may_contain_letters(letters) and self._contains_joined(letters, max_parts=3):
             return True
-        if len(words) == 1 and any(map(self.contains, self._acronyms.get(words[0], ()))):
+        if len(words) == 1 and words[0] in self._acronyms and any(map(self.contains, self._acronyms[words[0]])):
             return True
-        return " ".join(words) in self._long_forms
+        return bool(self._long_forms) and " ".join(words) in self._long_forms
 
     def _contains_joined(self, letters: str, max_parts: int, before: str = "") -> bool:
         """Return whether ``letters`` occur as one word or as up to ``max_parts`` adjacent ones, after ``before``."""
@@ -185,6 +174,8 @@ class SideText:
     def _find_acronym_positions(self, words: list[str]) -> set[int]:
         """Return positions of words that an acronym in the text stands for, or whose long form occurs in it."""
         covered: set[int] = set()
+        if not self._long_forms and self._acronyms.keys().isdisjoint(words):
+            return covered
         for start, word in enumerate(words):
             if word in self._acronyms and any(map(self.contains, self._acronyms[word])):
                 covered.add(start)
@@ -224,13 +215,9 @@ def _select_acronyms(acronyms: Mapping[str, list[str]], ignored: frozenset[str])
 
 def is_same_word_family(first_word: str, second_word: str) -> bool:
     """Return whether two words look like one family: whether they share a long enough beginning."""
-    shared = 0
-    for x, y in zip(first_word, second_word, strict=False):
-        if x != y:
-            break
-        shared += 1
+    shorter, longer = sorted((first_word, second_word), key=len)
+    if longer.startswith(shorter):
+        return len(shorter) >= max(MIN_STEM_LENGTH, _MIN_STEM_SHARE * len(longer))
     # "bread" and "break" share as much as "bank" and "banker", but neither is the beginning of the other
-    is_prefix = shared == min(len(first_word), len(second_word))
-    return shared >= MIN_STEM_LENGTH + (not is_prefix) and shared >= _MIN_STEM_SHARE * max(
-        len(first_word), len(second_word)
-    )
+    needed = max(MIN_STEM_LENGTH + 1, ceil(_MIN_STEM_SHARE * len(longer)))
+    return first_word[:needed] == second_word[:needed]
