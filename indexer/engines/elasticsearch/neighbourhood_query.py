@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from indexer.engines.elasticsearch.mappings import Body
 from indexer.engines.elasticsearch.query_builder import IS_DELETION_MARK, build_visibility_filters
@@ -10,8 +10,8 @@ from indexer.engines.search_types import NeighbourhoodRequest
 from indexer.identifiers import is_document_id, replace_surrogates
 from indexer.model.bm25 import split_phrase_words
 
-MAX_EXACT_COUNT = 10_000
-"""Limit up to which documents reached from both sides are counted exactly."""
+MAX_EXACT_COUNT = 1_000
+"""Limit up to which documents reached from both sides are counted exactly: Elasticsearch skips none until then."""
 PINNED_SCORE = 1e9
 """Score that ranks an included document before all others, whatever its own total."""
 NEIGHBOURHOOD_FILTER_PATH = (
@@ -20,49 +20,57 @@ NEIGHBOURHOOD_FILTER_PATH = (
 """Parts of the response to a neighbourhood query that are read."""
 
 
-def build_neighbourhood_search(request: NeighbourhoodRequest, phrases: Sequence[str]) -> Body:
+def build_neighbourhood_search(
+    request: NeighbourhoodRequest, phrases: Sequence[str], rarer: Collection[str], other: Collection[str]
+) -> Body:
     """Build the one search that returns documents, totals and edges; see NeighbourhoodRequest for the definition.
 
     Every phrase is a named clause, the position in ``phrases`` its name. Elasticsearch returns its score with each
     hit that contains the phrase, also with included documents reached from one side only. A phrase of both sides
-    scores once, with both boosts added, and is a condition without score in the disjunction of side B; so the score
-    of a hit is its total by the definition.
+    scores once, with both boosts added; so the score of a hit is its total by the definition.
+
+    The clauses form one flat disjunction with a single filter: that is the form in which Elasticsearch skips documents
+    that cannot be among the best. The filter is the phrases of the ``rarer`` side; those of the ``other`` one, and
+    whether the caller may read it, are checked only of a document that would be among the best so far. Two filters in
+    the query, or a disjunction for each side, would be evaluated for every document that both sides reach.
     """
     include = [name for name in request.include if is_document_id(name)]
-    edges = {
-        phrase: _build_edge_clause(phrase, str(i), sum_boosts(request, phrase)) for i, phrase in enumerate(phrases)
-    }
-    included: Body = {"bool": {"filter": {"ids": {"values": include}}, "must_not": IS_DELETION_MARK}}
-    if request.boosts_a and request.boosts_b:
-        pinned = {"constant_score": {"filter": included, "boost": PINNED_SCORE}}
-        query: Body = {
-            "should": [_build_both_sides_query(request, edges), pinned],
-            "minimum_should_match": 1,
-            "filter": [],
-        }
-    else:  # nothing can be reached from both sides, but included documents still have edges
-        query = {"should": list(edges.values()), "filter": [included]}
-    if request.groups is not None:  # a deletion mark has no phrases
-        query["filter"] += build_visibility_filters(request.groups)
+    included: Body = {"ids": {"values": include}}
+    edges = [_build_edge_clause(phrase, str(i), sum_boosts(request, phrase)) for i, phrase in enumerate(phrases)]
+    is_live = {"bool": {"filter": included, "must_not": IS_DELETION_MARK}}
+    size = request.limit + len(include)
     return {
-        "query": {"bool": query},
+        "query": {
+            "bool": {
+                "should": [*edges, {"constant_score": {"filter": included, "boost": PINNED_SCORE}}],
+                "minimum_should_match": 1,
+                "filter": _build_either(_build_phrase_filter(rarer), is_live),
+            }
+        },
+        "post_filter": {
+            "bool": {
+                "filter": [
+                    _build_either(_build_phrase_filter(other), included),
+                    # a deletion mark has no phrases
+                    *(build_visibility_filters(request.groups) if request.groups is not None else ()),
+                ]
+            }
+        },
         "sort": ["_score", {"id": "asc"}],
-        "size": request.limit + len(include),
-        "track_total_hits": MAX_EXACT_COUNT,
+        "size": size,
+        "track_total_hits": max(MAX_EXACT_COUNT, size),
         "_source": False,
         "stored_fields": "_none_",
         "docvalue_fields": ["card"],
     }
 
 
-def _build_both_sides_query(request: NeighbourhoodRequest, edge_clauses: Mapping[str, Body]) -> Body:
-    """Build the query for documents with an edge to each side; ``edge_clauses``: the clause of every phrase."""
-    from_a = [edge_clauses[phrase] for phrase in request.boosts_a]
-    from_b = [edge_clauses[phrase] for phrase in request.boosts_b if phrase not in request.boosts_a]
-    shared = [replace_surrogates(phrase) for phrase in request.boosts_b if phrase in request.boosts_a]
-    if shared:
-        from_b.append({"constant_score": {"filter": {"terms": {"phrases": shared}}, "boost": 0}})
-    return {"bool": {"must": [{"bool": {"should": from_a}}, {"bool": {"should": from_b}}]}}
+def _build_phrase_filter(phrases: Collection[str]) -> Body:
+    return {"terms": {"phrases": list(map(replace_surrogates, phrases))}}
+
+
+def _build_either(*filters: Body) -> Body:
+    return {"bool": {"should": list(filters)}}
 
 
 def sum_boosts(request: NeighbourhoodRequest, phrase: str) -> float:

@@ -6,7 +6,7 @@ Every read goes to the concrete index of the epoch: a new epoch deletes it, so n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,7 +160,8 @@ class ElasticsearchReader(Reader):
 
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
-        body = neighbourhood_query.build_neighbourhood_search(request, phrases)
+        sides = sorted((request.boosts_a, request.boosts_b), key=self._count_edges)
+        body = neighbourhood_query.build_neighbourhood_search(request, phrases, *sides)
         response = self._run_search(
             body,
             scored=True,
@@ -168,6 +169,11 @@ class ElasticsearchReader(Reader):
             include_named_queries_score=True,
         )
         return response_parser.parse_neighbourhood(response, request, phrases)
+
+    def _count_edges(self, phrases: Iterable[str]) -> int:
+        """Return how many edges the phrases had when the epoch was built."""
+        ids = [id for id in map(self.model.phrase_ids.get, phrases) if id is not None]
+        return int(self.model.document_frequency[ids].sum())
 
     def _run_search(self, body: Body, scored: bool, **parameters: Any) -> Mapping[str, Any]:
         """Search the epoch's index; ``scored``: whether scores matter, ``parameters``: of the search request."""
