@@ -21,7 +21,7 @@ FindPhraseRow = Callable[[str], int | None]
 """Returns the row of a phrase in the graph, or None if it has none."""
 BoundWeight = Callable[[str], float]
 """Returns a number that no edge of a phrase exceeds in weight."""
-MAX_SCANNED_EDGES = 131_072
+MAX_SCANNED_EDGES = 100_000
 """Edges up to which postings are scanned, the shortest first; twice as many as long as these do not settle the best."""
 
 
@@ -122,8 +122,10 @@ def _find_best(
         if min_total > 0:
             break
         scanned_edges *= 2
-    candidates = np.union1d(np.flatnonzero(totals >= min_total * (1 - 1e-9)), included)
-    looked_up = LookedUpPostings(others, candidates)
+    is_candidate = totals >= min_total * (1 - 1e-9)
+    is_candidate[included] = True
+    looked_up = LookedUpPostings(others, is_candidate)
+    candidates = looked_up.documents
     more_from_a, more_from_b = looked_up.flag_reached()
     is_reached = (from_a[candidates] | more_from_a) & (from_b[candidates] | more_from_b)
     if visible is not None:

@@ -12,6 +12,9 @@ Documents = NDArray[np.int64]
 """Document numbers, shape (documents,)."""
 Flags = NDArray[np.bool_]
 
+_EDGES_PER_SEARCH = 50
+"""Edges that are compared with the documents looked for in the time of searching a posting for one of these."""
+
 
 class Posting(NamedTuple):
     """The documents of one requested phrase; arrays of shape (edges,)."""
@@ -76,14 +79,20 @@ class ScannedPostings:
 class LookedUpPostings:
     """The edges of some postings to some documents."""
 
-    def __init__(self, postings: Sequence[Posting], documents: Documents) -> None:
-        """``documents``: ascending."""
-        self._postings, self._documents = postings, documents
-        self._weights = np.zeros((len(postings), len(documents)))
-        numbers = documents.astype(np.int32)  # of another type, all of a posting would be converted
+    def __init__(self, postings: Sequence[Posting], is_wanted: Flags) -> None:
+        """``is_wanted``: which documents to look up, shape (size,)."""
+        self._postings, self.documents = postings, np.flatnonzero(is_wanted)
+        self._weights = np.zeros((len(postings), len(self.documents)))
+        numbers = self.documents.astype(np.int32)  # of another type, all of a posting would be converted
         for posting, weights in zip(postings, self._weights, strict=True):
-            places = np.minimum(np.searchsorted(posting.documents, numbers), len(posting.documents) - 1)
-            np.copyto(weights, posting.weights[places], where=posting.documents[places] == numbers)
+            if len(posting.documents) < _EDGES_PER_SEARCH * len(numbers):
+                edges = np.flatnonzero(is_wanted.take(posting.documents))
+                places = np.searchsorted(numbers, posting.documents[edges])
+            else:
+                edges = np.minimum(np.searchsorted(posting.documents, numbers), len(posting.documents) - 1)
+                places = np.flatnonzero(posting.documents[edges] == numbers)
+                edges = edges[places]
+            weights[places] = posting.weights[edges]
 
     def flag_reached(self) -> tuple[Flags, Flags]:
         """Return which of the documents have an edge to side a, and which to side b."""
@@ -98,6 +107,6 @@ class LookedUpPostings:
 
     def select(self, is_selected: Flags) -> Edges:
         """Return the edges of the selected documents."""
-        rows, places = np.nonzero((self._weights > 0) & is_selected[self._documents])
+        rows, places = np.nonzero((self._weights > 0) & is_selected[self.documents])
         phrases = np.array([posting.row for posting in self._postings], dtype=np.int64)
-        return Edges(phrases[rows], self._documents[places], self._weights[rows, places])
+        return Edges(phrases[rows], self.documents[places], self._weights[rows, places])
