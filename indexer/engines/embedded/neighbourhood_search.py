@@ -71,7 +71,7 @@ def _find_edges(
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return the numbers of the documents with an edge to the phrase, removed ones included, and the weights."""
     graph, row = snapshot.graph, find_row(phrase)
-    start, end = (0, 0) if row is None else graph.starts[row : row + 2].tolist()
+    start, end = (0, 0) if row is None else (graph.starts.item(row), graph.starts.item(row + 1))
     documents, weights = graph.documents[start:end], graph.weights[start:end]
     if phrase in snapshot.added_postings:
         added, added_weights = snapshot.added_postings[phrase]
