@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.engines.embedded.postings import Documents, Edges, Flags, LookedUpPostings, Posting, ScannedPostings
+from indexer.engines.embedded.phrase_graph import Documents, Edges, Flags, LookedUpPostings, Posting, ScannedPostings
 from indexer.engines.embedded.snapshot import EpochSnapshot
 from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodRequest
 
