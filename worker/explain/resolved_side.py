@@ -103,7 +103,8 @@ class ResolvedSide:
         if self._columns is None:
             return EncodedText([d.tokens for d in self.documents], self.reader.model, self.unreadable_words)
         columns, positions = self._columns
-        tokens = LazySequence(len(positions), lambda i: self.documents[i].tokens)
+        documents = self.documents  # a reference to the side would be a cycle, which the garbage collector has to find
+        tokens = LazySequence(len(positions), lambda i: documents[i].tokens)
         return PreencodedText(tokens, self.reader.model, columns.get_lines(positions))
 
     @cached_property

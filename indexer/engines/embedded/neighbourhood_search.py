@@ -22,7 +22,7 @@ FindPhraseRow = Callable[[str], int | None]
 BoundWeight = Callable[[str], float]
 """Returns a number that no edge of a phrase exceeds in weight."""
 MAX_SCANNED_EDGES = 100_000
-"""Edges up to which postings are scanned, the shortest first; twice as many as long as these do not settle the best."""
+"""Edges up to which postings are scanned, the shortest first; four times as many where these do not settle the best."""
 
 
 def find_neighbourhood(
@@ -121,7 +121,7 @@ def _find_best(
         min_total = _find_least_of_best(totals[reached], limit) - sum(map(bound_total, others))
         if min_total > 0:
             break
-        scanned_edges *= 2
+        scanned_edges *= 4
     is_candidate = totals >= min_total * (1 - 1e-9)
     is_candidate[included] = True
     looked_up = LookedUpPostings(others, is_candidate)
