@@ -2,8 +2,8 @@
 
 A few phrases have most of the postings: of 55 in 150,000 abstracts seven have two thirds. They are in so many documents
 that they tell the least, and have the smallest boosts. So the postings of the rarer phrases are scanned, and the others
-only looked up for documents that can still be among the best (MaxScore, Turtle and Flood 1995): this is exact, and
-takes hardly longer in a larger index.
+only looked up for documents that can still be among the best (MaxScore, Turtle and Flood 1995). The result is the same,
+in a million documents in less than half the time.
 """
 
 from __future__ import annotations
