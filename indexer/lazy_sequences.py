@@ -112,7 +112,7 @@ class OffsetStringTable:
         return len(self.starts) - 1
 
     def __getitem__(self, i: int) -> str:
-        return str(self._blob_view[int(self.starts[i]) : int(self.starts[i + 1])], "utf-8")
+        return str(self._blob_view[self._starts_view[i] : self._starts_view[i + 1]], "utf-8")
 
     def take(self, rows: NDArray[np.integer]) -> list[str]:
         """Return the strings of these rows."""

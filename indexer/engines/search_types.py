@@ -187,11 +187,11 @@ class Neighbourhood:
     def find_columns(self, ids: Collection[str]) -> dict[str, int]:
         """Return the column of each of these documents that is here; to find ``include`` few others are read."""
         columns: dict[str, int] = {}
-        for column in range(len(self.ids)):
+        for column, id in enumerate(self.ids):
+            if id in ids:
+                columns[id] = column
             if len(columns) == len(ids):
                 break
-            if (id := self.ids[column]) in ids:
-                columns[id] = column
         return columns
 
     @cached_property

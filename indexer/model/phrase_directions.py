@@ -146,13 +146,12 @@ class PhraseDirections(EvidenceSpace[PhraseVectors]):
         from scipy.sparse import csr_array
 
         rows = self._space.vector_rows[word_ids]
-        has_vector = rows >= 0
-        distinct, columns = np.unique(rows[has_vector], return_inverse=True)
-        idf = self._space.word_idf[np.asarray(word_ids)[has_vector]].astype(np.float32)
-        # sorting takes half the time of letting scipy do it
-        order = np.lexsort((columns, owners[has_vector]))
-        ends = np.searchsorted(owners[has_vector][order], np.arange(owner_count + 1))
-        weights = csr_array((idf[order], columns[order], ends), shape=(owner_count, len(distinct)))
+        known = np.lexsort((rows, owners))  # in a fixed order, as that of a sum decides its last digit
+        known = known[rows[known] >= 0]
+        distinct, columns = np.unique(rows[known], return_inverse=True)
+        idf = self._space.word_idf[np.asarray(word_ids)[known]].astype(np.float32)
+        ends = np.searchsorted(owners[known], np.arange(owner_count + 1))
+        weights = csr_array((idf, columns, ends), shape=(owner_count, len(distinct)))
         return normalise_rows(weights @ normalise_rows(self._scale_word_vectors(distinct)))
 
     def _scale_word_vectors(self, rows: Ints) -> Vectors:

@@ -8,7 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict
+from itertools import chain, count
+from typing import Any, BinaryIO, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +159,8 @@ class PhraseModel:
 
     @cached_property
     def word_ids(self) -> dict[str, int]:
-        return {word: i for i, word in enumerate(self.words)}
+        numbers = chain(self.phrase_ids.values(), count(len(self.phrases)))  # the same objects: they take 28 bytes each
+        return dict(zip(self.words, numbers, strict=False))
 
     def get_word_frequency(self, word: str) -> int:
         """Return the number of documents that contain a word; 0 for an unknown word."""
@@ -218,10 +220,15 @@ class PhraseModel:
         )  # fmt: skip
 
     @cached_property
-    def text_spaces(self) -> dict[SpaceName, TopicSpace]:
+    def text_space_names(self) -> tuple[SpaceName, ...]:
         """The spaces of words, in which every text has a vector."""
-        spaces: dict[SpaceName, TopicSpace] = {"topics": self.topic_space}
-        return spaces if self.word_space is None else {**spaces, "words": self.word_space}
+        return ("topics",) if self.word_space is None else ("topics", "words")
+
+    def get_text_space(self, name: SpaceName) -> TopicSpace:
+        """Return one of ``text_space_names``; the words of the package are loaded for their own space only."""
+        space = self.word_space if name == "words" else self.topic_space
+        assert space is not None, "asked for a space that the model has"
+        return space
 
     @cached_property
     def text_vectors(self) -> TextVectors:
@@ -336,7 +343,12 @@ class PhraseModel:
     @classmethod
     def from_bytes(cls, data: bytes) -> PhraseModel:
         """Decode what ``to_bytes`` wrote; raise ValueError for another format."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return cls.read(io.BytesIO(data))
+
+    @classmethod
+    def read(cls, file: BinaryIO) -> PhraseModel:
+        """Decode a file of what ``to_bytes`` wrote, part by part; raise ValueError for another format."""
+        with np.load(file, allow_pickle=False) as arrays:
             head = json.loads(unpack_strings(arrays["head"])[0])
             if head["format"] != FORMAT:
                 raise ValueError(f"phrase model of format {head['format']}, this version reads {FORMAT}")

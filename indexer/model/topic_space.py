@@ -205,7 +205,7 @@ def _weigh_words_by_text(
 
 def _weigh_counted_words(
     vector_rows: NDArray[np.int32], word_idf: NDArray[np.float64], average_length: float,
-    text: Ints, word: Ints, counts: Ints, text_lengths: Ints,
+    text: NDArray[np.int64], word: Ints, counts: Ints, text_lengths: Ints,
 ) -> _TextWordWeights:  # fmt: skip
     weights = word_idf[word] * compute_tf_saturation(counts, text_lengths[text], average_length)
     norms = np.sqrt(np.bincount(text, weights**2, minlength=len(text_lengths)))

@@ -222,8 +222,9 @@ def _join_hyphenated(pieces: list[str], joined_words: frozenset[str]) -> list[st
     """Return the pieces of a field with each hyphenated word of ``joined_words`` as one; the first two parts count."""
     joined: list[str] = []
     end = 0
-    hyphens = [2 * n for n, piece in enumerate(pieces[2:-1:2], 1) if SEPARATOR_MARKS[piece] == _HYPHEN_MARK]
-    for i in hyphens:
+    separators = pieces[2:-1:2]
+    hyphens = {piece for piece in set(separators) if SEPARATOR_MARKS[piece] == _HYPHEN_MARK}
+    for i in [2 * n for n, piece in enumerate(separators, 1) if piece in hyphens] if hyphens else ():
         if i > end and f"{pieces[i - 1]}-{pieces[i + 1]}".casefold() in joined_words:
             joined += [*pieces[end : i - 1], "".join(pieces[i - 1 : i + 2])]
             end = i + 2
@@ -232,7 +233,7 @@ def _join_hyphenated(pieces: list[str], joined_words: frozenset[str]) -> list[st
 
 def _split_compounds(pieces: list[str], lemmatizer: Lemmatizer) -> tuple[list[str], list[int]]:
     """Return the pieces of a field with each word that is two tokens split, and the numbers of the second words."""
-    if lemmatizer.split_words.keys().isdisjoint(map(str.casefold, pieces[1::2])):
+    if lemmatizer.split_words.keys().isdisjoint(map(str.casefold, set(pieces[1::2]))):
         return pieces, []
     parts, numbers = list[str](), list[int]()
     for i, piece in enumerate(pieces):

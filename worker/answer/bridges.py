@@ -58,7 +58,10 @@ class BridgeFinder:
         self._known_relevance = known_relevance
         self._contains_any_word = contains_any_word
         self._ranked_phrases: dict[tuple[int, int, int | None], list[int]] = {}
-        self._row_by_phrase = {phrase: i for i, phrase in enumerate(graph.phrases)}
+
+    @cached_property
+    def _row_by_phrase(self) -> dict[str, int]:
+        return {phrase: i for i, phrase in enumerate(self._graph.phrases)}
 
     def explain_phrase(self, phrase: str, lacking: Literal["a", "b"]) -> Reasons:
         """Return the sources of the phrase's relevance to the side that lacks it."""

@@ -83,7 +83,8 @@ class _EntryBuilder:
         self._a, self._b = solved.pair.a, solved.pair.b
         self._snippets_a, self._snippets_b = SnippetFinder(self._a, "a"), SnippetFinder(self._b, "b")
         self._result, self._candidates = solved.result, solved.pair.candidates
-        self._has_edge = [edges.any(axis=1) for edges in (self._candidates.edges_a, self._candidates.edges_b)]
+        edges = (self._candidates.edges_a, self._candidates.edges_b)
+        self._has_edge = [np.any(own, axis=1).tolist() for own in edges]
         """For each side, which candidates have an edge to it."""
         self._word_relevance_a = WordRelevance(self._a, self._candidates.edges_a, self._candidates)
         self._word_relevance_b = WordRelevance(self._b, self._candidates.edges_b, self._candidates)

@@ -45,10 +45,9 @@ class WordRelevance:
     def _mean(self) -> float:
         """Mean over the side's salient phrases of the same by their edges; 0 without any."""
         members = [i for i, phrase in enumerate(self._candidates.phrases) if phrase in self._side.salience]
-        if not members:
-            return 0.0
         weights, degrees = self._edge_weights[members] @ self._factors, self._candidates.degrees[members]
-        return float(np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0).mean())
+        shares = np.divide(weights, np.sqrt(degrees), out=np.zeros(len(weights)), where=degrees > 0)
+        return float(shares.sum()) / max(len(members), 1)
 
     def _compute_bm25_by_document(self, phrase: str) -> NDArray[np.float64]:
         """Return the BM25 of the phrase's words in each document that contains it, else 0; shape (documents,)."""

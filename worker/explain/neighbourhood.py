@@ -65,7 +65,7 @@ class LocalGraph:
     """Columns of side b's documents."""
     edges: EdgeList
     reached_count: int
-    """Documents reached from both sides in the whole index."""
+    """Documents reached from both sides in the whole index; a lower bound where an engine stops counting."""
     left_out_share: float
     """Share of the candidates' edge weight that lies outside the subgraph."""
 

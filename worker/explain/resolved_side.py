@@ -103,7 +103,8 @@ class ResolvedSide:
         if self._columns is None:
             return EncodedText([d.tokens for d in self.documents], self.reader.model, self.unreadable_words)
         columns, positions = self._columns
-        tokens = LazySequence(len(positions), lambda i: self.documents[i].tokens)
+        documents = self.documents  # a reference to the side would be a cycle, which the garbage collector has to find
+        tokens = LazySequence(len(positions), lambda i: documents[i].tokens)
         return PreencodedText(tokens, self.reader.model, columns.get_lines(positions))
 
     @cached_property
@@ -174,13 +175,13 @@ class ResolvedSide:
     def text_vectors(self) -> dict[SpaceName, NDArray[np.float32]]:
         """Vector of its text in each space of words, as ``get_text_vector`` returns it."""
         weigh_texts_together([self])
-        return {name: self.get_text_vector(name) for name in self.reader.model.text_spaces}
+        return {name: self.get_text_vector(name) for name in self.reader.model.text_space_names}
 
     def get_text_vector(self, space_name: SpaceName) -> NDArray[np.float32]:
         """Return the unit vector of its text, or of the mean of its texts, in a space of words; zeros without a known
         word."""
         if len(self.documents) > 1:
-            return self._compute_mean_vector(self.reader.model.text_spaces[space_name])
+            return self._compute_mean_vector(self.reader.model.get_text_space(space_name))
         weigh_texts_together([self], space_name)
         return self.weighed_texts[space_name].vector
 
@@ -233,12 +234,14 @@ def weigh_texts_together(sides: Iterable[ResolvedSide], *names: SpaceName) -> No
     For a hit of a few hundred words the call costs more than the computation; the result is the same to the last bit.
     """
     single = [side for side in dict.fromkeys(sides) if len(side.documents) == 1]
-    spaces = single[0].reader.model.text_spaces if single else {}
-    for name in names or spaces:
+    if not single:
+        return
+    model = single[0].reader.model
+    for name in names or model.text_space_names:
         new = [side for side in single if name not in side.weighed_texts]
         if new:
-            texts = [side.encoded_text.counted_words for side in new]
-            for side, weighed in zip(new, spaces[name].weigh_texts(texts), strict=True):
+            texts = model.get_text_space(name).weigh_texts([side.encoded_text.counted_words for side in new])
+            for side, weighed in zip(new, texts, strict=True):
                 side.weighed_texts[name] = weighed
 
 

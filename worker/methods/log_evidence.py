@@ -231,9 +231,9 @@ def _penalise_repeated_words(phrases: Sequence[str], weights: ReaderOddsWeights,
     used: set[str] = set()
     repeats = np.zeros(len(odds), dtype=bool)
     for i in rank_phrases(phrases, chosen, odds).indices.tolist():
-        words = set(split_phrase_words(phrases[i])) - ENGLISH_STOPWORDS
+        words = [word for word in split_phrase_words(phrases[i]) if word not in ENGLISH_STOPWORDS]
         repeats[i] = not used.isdisjoint(words)
-        used |= words
+        used.update(words)
     return odds - weights.repeated_word_penalty * repeats
 
 

@@ -112,7 +112,8 @@ class OpenEpoch:
     def model(self) -> PhraseModel:
         """The phrase model, loaded on first use: a search needs none."""
         try:
-            return PhraseModel.from_bytes((self.path / "model.npz").read_bytes())
+            with (self.path / "model.npz").open("rb") as file:
+                return PhraseModel.read(file)
         except READ_ERRORS as error:
             raise self.to_read_error(error) from error
 

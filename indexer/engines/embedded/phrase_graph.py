@@ -1,4 +1,4 @@
-"""The document-phrase graph of an epoch as memory-mapped arrays: the documents of each phrase, with weights.
+"""The document-phrase graph of an epoch as memory-mapped arrays: the documents of each phrase, with weights (postings).
 
 Tantivy is not asked for edges: tantivy-py returns one score per document and none per clause of a query, so the weight
 of each phrase in each document would take a query per phrase. Documents are numbered by id ascending (code point
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -27,6 +28,12 @@ GRAPH_ARRAYS = (
 """Names of the ``.npy`` files."""
 NAMES_FILE = "names.json"
 """Holds the distinct access lists, and the phrases with edges that the model does not name."""
+Documents = NDArray[np.int64]
+"""Document numbers, shape (documents,)."""
+Flags = NDArray[np.bool_]
+
+_EDGES_PER_SEARCH = 50
+"""Edges that are compared with the documents looked for in the time of searching a posting for one of these."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +95,99 @@ def load_phrase_graph(folder: Path) -> PhraseGraph:
     if not graph.is_consistent:
         raise ValueError(f"the arrays in {folder} are inconsistent")
     return graph
+
+
+class Posting(NamedTuple):
+    """The documents of one requested phrase; arrays of shape (edges,)."""
+
+    row: int
+    """Index among the requested phrases."""
+    documents: NDArray[np.int32]
+    """Ascending."""
+    weights: NDArray[np.float32]
+    """BM25 without the boost."""
+    boost: float
+    """Summed over both sides."""
+    is_in_a: bool
+    is_in_b: bool
+
+
+class Edges(NamedTuple):
+    """Edges of requested phrases; arrays of shape (edges,)."""
+
+    rows: NDArray[np.int64]
+    """Index of each phrase among the requested ones."""
+    documents: Documents
+    weights: NDArray[np.float64]
+
+
+class ScannedPostings:
+    """All edges of some postings: those only of side a first, then those of both, then those only of b."""
+
+    def __init__(self, postings: Sequence[Posting], size: int) -> None:
+        """``size``: number of document numbers."""
+        ordered = sorted(postings, key=lambda posting: (posting.is_in_b, not posting.is_in_a, posting.row))
+        self._postings, self._size = ordered, size
+        self._ends = np.cumsum([0, *(len(posting.documents) for posting in ordered)])
+        self._documents = np.empty(self._ends[-1], dtype=np.int64)
+        self._weights = np.empty(self._ends[-1], dtype=np.float32)
+        if ordered:
+            np.concatenate([posting.documents for posting in ordered], out=self._documents)
+            np.concatenate([posting.weights for posting in ordered], out=self._weights)
+
+    def flag_reached(self) -> tuple[Flags, Flags]:
+        """Return which documents have an edge to side a, and which to side b."""
+        only_a = sum(not posting.is_in_b for posting in self._postings)
+        in_a = sum(posting.is_in_a for posting in self._postings)
+        from_a, from_b = np.zeros(self._size, dtype=np.bool_), np.zeros(self._size, dtype=np.bool_)
+        from_a[self._documents[: self._ends[in_a]]] = True
+        from_b[self._documents[self._ends[only_a] :]] = True
+        return from_a, from_b
+
+    def sum_boosted_weights(self) -> NDArray[np.float64]:
+        """Return the sum of boost times weight of each document number, shape (size,)."""
+        boosts = np.repeat([posting.boost for posting in self._postings], np.diff(self._ends))
+        return np.bincount(self._documents, self._weights * boosts, self._size).astype(np.float64, copy=False)
+
+    def select(self, is_selected: Flags) -> Edges:
+        """Return the edges of the selected documents."""
+        edges = np.flatnonzero(is_selected[self._documents])
+        rows = np.array([posting.row for posting in self._postings], dtype=np.int64)
+        counts = np.diff(np.searchsorted(edges, self._ends))
+        return Edges(np.repeat(rows, counts), self._documents[edges], self._weights[edges].astype(np.float64))
+
+
+class LookedUpPostings:
+    """The edges of some postings to some documents."""
+
+    def __init__(self, postings: Sequence[Posting], is_wanted: Flags) -> None:
+        """``is_wanted``: which documents to look up, shape (size,)."""
+        self._postings, self.documents = postings, np.flatnonzero(is_wanted)
+        self._weights = np.zeros((len(postings), len(self.documents)))
+        numbers = self.documents.astype(np.int32)  # of another type, all of a posting would be converted
+        for posting, weights in zip(postings, self._weights, strict=True):
+            if len(posting.documents) < _EDGES_PER_SEARCH * len(numbers):
+                edges = np.flatnonzero(is_wanted.take(posting.documents))
+                places = np.searchsorted(numbers, posting.documents[edges])
+            else:
+                edges = np.minimum(np.searchsorted(posting.documents, numbers), len(posting.documents) - 1)
+                places = np.flatnonzero(posting.documents[edges] == numbers)
+                edges = edges[places]
+            weights[places] = posting.weights[edges]
+
+    def flag_reached(self) -> tuple[Flags, Flags]:
+        """Return which of the documents have an edge to side a, and which to side b."""
+        is_in_a = [posting.is_in_a for posting in self._postings]
+        is_in_b = [posting.is_in_b for posting in self._postings]
+        from_a, from_b = (np.asarray((self._weights[rows] > 0).any(axis=0)) for rows in (is_in_a, is_in_b))
+        return from_a, from_b
+
+    def sum_boosted_weights(self) -> NDArray[np.float64]:
+        """Return the sum of boost times weight of each of the documents."""
+        return np.array([posting.boost for posting in self._postings]) @ self._weights
+
+    def select(self, is_selected: Flags) -> Edges:
+        """Return the edges of the selected documents."""
+        rows, places = np.nonzero((self._weights > 0) & is_selected[self.documents])
+        phrases = np.array([posting.row for posting in self._postings], dtype=np.int64)
+        return Edges(phrases[rows], self.documents[places], self._weights[rows, places])

@@ -172,7 +172,7 @@ def test_a_build_repeats_exactly(engine: Engine) -> None:
     for _ in range(2):
         index_processes.build_generation(engine, 1)
         found = engine.open_reader("papers").find_neighbourhood(request)
-        answers.append((found.ids, *(array.tobytes() for array in (found.rows, found.columns, found.weights))))
+        answers.append((list(found.ids), *(array.tobytes() for array in (found.rows, found.columns, found.weights))))
     assert answers[0] == answers[1]
 
 

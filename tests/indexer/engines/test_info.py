@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO
+
 import pytest
 
 from indexer.engines import open_engine
@@ -12,17 +14,17 @@ from tests.support import index_processes
 
 
 @pytest.fixture
-def loaded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows by the size of each model that is loaded."""
-    sizes: list[int] = []
-    from_bytes = PhraseModel.from_bytes
+def loaded_models(monkeypatch: pytest.MonkeyPatch) -> list[PhraseModel]:
+    """Grows by each model that is loaded."""
+    models: list[PhraseModel] = []
+    read = PhraseModel.read
 
-    def record_size(data: bytes) -> PhraseModel:
-        sizes.append(len(data))
-        return from_bytes(data)
+    def record_model(file: BinaryIO) -> PhraseModel:
+        models.append(read(file))
+        return models[-1]
 
-    monkeypatch.setattr(PhraseModel, "from_bytes", record_size)
-    return sizes
+    monkeypatch.setattr(PhraseModel, "read", record_model)
+    return models
 
 
 def test_index_info_equals_that_of_a_reader_after_every_change(engine: Engine) -> None:
@@ -36,16 +38,16 @@ def test_index_info_equals_that_of_a_reader_after_every_change(engine: Engine) -
         assert changed == engine.open_reader("papers").info and changed.drift > 0
 
 
-def test_index_info_is_read_without_loading_the_model(engine: Engine, loaded_sizes: list[int]) -> None:
+def test_index_info_is_read_without_loading_the_model(engine: Engine, loaded_models: list[PhraseModel]) -> None:
     index_processes.build_generation(engine, 1)
     address, options = index_processes.get_engine_address(engine)
-    loaded_sizes.clear()
+    loaded_models.clear()
     with open_engine(address, **options) as second_engine:
         for _ in range(3):
             assert second_engine.get_info("papers").documents == len(index_processes.DOCUMENT_IDS)
-        assert loaded_sizes == []
+        assert loaded_models == []
         assert second_engine.open_reader("papers").model.phrases
-    assert len(loaded_sizes) == 1
+    assert len(loaded_models) == 1
 
 
 def test_index_info_takes_two_requests_for_a_new_epoch_and_then_one(elasticsearch_engine: Engine) -> None:

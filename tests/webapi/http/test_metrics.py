@@ -126,7 +126,7 @@ def test_neither_a_scrape_nor_the_list_of_indexes_loads_a_model(
     def refuse(data: bytes) -> PhraseModel:
         raise AssertionError("a model is loaded")
 
-    monkeypatch.setattr(PhraseModel, "from_bytes", refuse)
+    monkeypatch.setattr(PhraseModel, "read", refuse)
     app = make_app_client(engine_folder)
     assert 'phrasecom_index_documents{index="papers"}' in app.get("/metrics").get_data(as_text=True)
     assert [one["name"] for one in app.get("/v1/indexes").get_json()["indexes"]] == ["papers"]

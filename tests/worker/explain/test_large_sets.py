@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from indexer.analysis.analyzer import Analyzer
 from indexer.documents import Document
 from indexer.engines.base import Engine
 from indexer.engines.embedded.reader import EmbeddedReader
+from indexer.runtime.memory import gc_paused
 from tests.support.comparisons import INDEX, compare_sides, encode_without_timings
 from tests.support.index_copies import copy_index
 from worker.comparer import Comparer
@@ -51,6 +54,15 @@ def test_preencoded_text_equals_text_encoded_here(indexed_embedded_engine: Engin
         *plain.word_ids_with_line_ends.tolist(),
         -1,
     ]
+
+
+def test_a_large_set_is_freed_without_the_garbage_collector(indexed_embedded_engine: Engine) -> None:
+    (side,) = resolve_sides(indexed_embedded_engine.open_reader(INDEX), [A], limits=SideLimits())
+    assert side.text.word_counts and side.encoded_text.tokens[0]
+    is_freed = weakref.ref(side)
+    with gc_paused():
+        del side
+        assert is_freed() is None
 
 
 @pytest.mark.parametrize("changed", ["d9999", "d0003"])

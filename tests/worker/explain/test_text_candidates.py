@@ -247,7 +247,7 @@ def test_features_are_finite_and_within_their_range(indexed_embedded_engine: Eng
             assert (values >= 0).all() and (values <= 1).all()
         assert (np.abs(features.topic_cosine) <= 1 + 1e-5).all()
         assert np.isfinite(features.bm25).all() and ((features.bm25 > 0) == (features.count > 0)).all()
-    assert (problem.a.is_salient | problem.b.is_salient).all()
+    assert problem.is_candidate.any()  # the others are listed on no side
     assert (problem.quality > 0).all() and (problem.quality <= 1).all()
 
 

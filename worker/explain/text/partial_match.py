@@ -174,7 +174,7 @@ class SideText:
     def _find_acronym_positions(self, words: list[str]) -> set[int]:
         """Return positions of words that an acronym in the text stands for, or whose long form occurs in it."""
         covered: set[int] = set()
-        if not self._long_forms and self._acronyms.keys().isdisjoint(words):
+        if self._long_form_words.isdisjoint(words) and self._acronyms.keys().isdisjoint(words):
             return covered
         for start, word in enumerate(words):
             if word in self._acronyms and any(map(self.contains, self._acronyms[word])):
@@ -195,6 +195,10 @@ class SideText:
     def _word_beginnings(self) -> frozenset[str]:
         """The first two letters of every word."""
         return frozenset([word[:2] for word in self.word_counts])
+
+    @cached_property
+    def _long_form_words(self) -> frozenset[str]:
+        return frozenset([word for form in self._long_forms for word in form.split()])
 
     @cached_property
     def _words_by_stem(self) -> dict[str, list[str]]:

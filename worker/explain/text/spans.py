@@ -37,7 +37,9 @@ class DocumentSpans:
     def locate(self, first: int, count: int) -> Span | None:
         """Return the span of ``count`` tokens from the ``first`` on; None if the document has not as many."""
         try:
-            (field, start, _), (_, _, end) = self._locate_token(first), self._locate_token(first + count - 1)
+            (field, start, end) = self._locate_token(first)
+            if count > 1:
+                _, _, end = self._locate_token(first + count - 1)
         except IndexError:
             return None
         return field, start, end
@@ -53,7 +55,7 @@ class DocumentSpans:
         """The lemma of each token."""
         return self.document.tokens.split()
 
-    @property
+    @cached_property
     def title_length(self) -> int:
         """Words of the title."""
         return len(self._title_ends) // 2
