@@ -112,7 +112,9 @@ class StatsReply(ReplyModel):
     phrases: int = Field(description="Phrases in the neighbourhood of the two sides")
     documents: int = Field(description="Documents in the neighbourhood")
     edges: int = Field(description="Connections between these phrases and documents")
-    reached: int = Field(description="Documents of the whole index that are connected to both sides")
+    reached: int = Field(
+        description="Documents of the whole index that are connected to both sides; at least so many, from 1,000 on"
+    )
     left_out: float = Field(
         description="Share of the salient phrases' connections outside the neighbourhood, by weight"
     )

@@ -152,7 +152,7 @@ class Stats:
     """Milliseconds of each step."""
     notes: tuple[str, ...] = ()
     reached: int = 0
-    """Documents reached from both sides in the whole index."""
+    """Documents reached from both sides in the whole index; Elasticsearch counts up to a thousand."""
     left_out: float = 0.0
     """Share of the candidates' edge weight that lies outside the neighbourhood."""
 

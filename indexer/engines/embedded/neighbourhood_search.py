@@ -150,9 +150,9 @@ def _mask_reached_from_both(edges: _Edges, document_count: int, visible: NDArray
 
 
 def _rank_reached(reached: NDArray[np.int64], edges: _Edges, snapshot: EpochSnapshot, limit: int) -> NDArray[np.int64]:
-    """Return the ``limit`` reached documents with the largest sum of boosted weights, ties by id."""
-    weights = edges.weights * edges.spread_over_edges(edges.boosts)
-    totals = np.bincount(edges.documents, weights=weights, minlength=snapshot.size)[reached]
+    """Return the ``limit`` reached documents with the largest sum of boosts, ties by id."""
+    boosts = edges.spread_over_edges(edges.boosts)
+    totals = np.bincount(edges.documents, weights=boosts, minlength=snapshot.size)[reached]
     if 0 < limit < len(reached):
         threshold = np.partition(totals, len(totals) - limit)[len(totals) - limit]
         is_above = totals >= threshold
