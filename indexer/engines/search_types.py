@@ -150,8 +150,8 @@ class NeighbourhoodRequest:
     """Definition of a neighbourhood, the same for every engine.
 
     It consists of the documents of ``include``, whatever their rank, and of the ``limit`` best documents that
-    contain at least one phrase of side A *and* one of side B. These are ranked by the sum of boost times weight
-    over both sides (a phrase of both sides counts on each), ties by id ascending.
+    contain at least one phrase of side A *and* one of side B. These are ranked by the sum of the boosts of the phrases
+    they contain, over both sides (a phrase of both sides counts on each), ties by id ascending.
     """
 
     boosts_a: Mapping[str, float]

@@ -23,8 +23,6 @@ from indexer.documents import PAIR_SEPARATOR
 
 K1 = 1.2
 B = 0.75
-MAX_TF_SATURATION = K1 + 1.000001
-"""No ``compute_tf_saturation`` reaches this, even after weights were rounded to single precision."""
 
 _MAX_EXACT_LENGTH = 24
 """Shorter lengths are stored exactly; of longer ones 4 significant bits remain."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.lazy_sequences import NewlineStringTable, pack_strings, unpack_strings
-from indexer.model.bm25 import MAX_TF_SATURATION, idf, split_phrase_words
+from indexer.model.bm25 import idf
 from indexer.model.evidence_spaces import EvidenceSpaces, Reservoir, SpaceName
 from indexer.model.phrase_directions import GetVectors, PhraseDirections
 from indexer.model.text_vectors import TextVectors, join_random_texts
@@ -166,13 +165,6 @@ class PhraseModel:
         """Return the number of documents that contain a word; 0 for an unknown word."""
         word_id = self.word_ids.get(word)
         return 0 if word_id is None else int(self.word_document_frequency[word_id])
-
-    def bound_weight(self, phrase: str) -> float:
-        """Return a number that BM25 of a phrase does not exceed in any document; infinity for an unknown phrase."""
-        if phrase not in self.phrase_ids:
-            return math.inf
-        words = [self.word_ids.get(word, len(self.words)) for word in split_phrase_words(phrase)]
-        return float(self.word_idf[words].sum()) * MAX_TF_SATURATION
 
     @cached_property
     def word_idf(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from tests.support.corpora.engine_corpus import PHRASE_PAIR, PHRASES
 class ExpectedNeighbourhood:
     ids: list[str]
     totals: dict[str, float]
-    """Id -> sum of boosted weights, of every document reached from both sides."""
+    """Id -> sum of the boosts of its phrases, of every document reached from both sides."""
     edges: dict[tuple[str, str], float]
     """(phrase, id) -> weight."""
     reached_count: int
@@ -46,7 +46,7 @@ def compute_neighbourhood(
     for id, own in weights.items():
         if any(phrase in own for phrase in request.boosts_a) and any(phrase in own for phrase in request.boosts_b):
             totals[id] = sum(
-                boost * own[phrase]
+                boost
                 for boosts in (request.boosts_a, request.boosts_b)
                 for phrase, boost in boosts.items()
                 if phrase in own

@@ -147,7 +147,8 @@ class ElasticsearchEngine(Engine):
     def open_reader(self, index: str) -> Reader:
         def make_reader(concrete: str, overview: Mapping[str, Any]) -> Reader:
             epoch = self._get_epoch(index, concrete)
-            return ElasticsearchReader(self, concrete, _update_counts_from_overview(epoch.info, overview), epoch.model)
+            info = _update_counts_from_overview(epoch.info, overview)
+            return ElasticsearchReader(self, concrete, overview["_shards"]["total"], info, epoch.model)
 
         return self._run_on_current_epoch(index, make_reader)
 

@@ -14,6 +14,8 @@ MAX_EXACT_COUNT = 1_000
 """Limit up to which documents reached from both sides are counted exactly: Elasticsearch skips none until then."""
 PINNED_SCORE = 1e9
 """Score that ranks an included document before all others, whatever its own total."""
+NEGLIGIBLE_BOOST = 1e-30
+"""Boost of clauses whose scores vanish in the total, which has single precision."""
 NEIGHBOURHOOD_FILTER_PATH = (
     "timed_out,_shards.failed,hits.total,hits.hits.sort,hits.hits.fields,hits.hits.matched_queries"
 )
@@ -21,28 +23,36 @@ NEIGHBOURHOOD_FILTER_PATH = (
 
 
 def build_neighbourhood_search(
-    request: NeighbourhoodRequest, phrases: Sequence[str], rarer: Collection[str], other: Collection[str]
+    request: NeighbourhoodRequest,
+    phrases: Sequence[str],
+    rarer: Collection[str],
+    other: Collection[str],
+    *,
+    is_sharded: bool,
 ) -> Body:
     """Build the one search that returns documents, totals and edges; see NeighbourhoodRequest for the definition.
 
-    Every phrase is a named clause, the position in ``phrases`` its name. Elasticsearch returns its score with each
-    hit that contains the phrase, also with included documents reached from one side only. A phrase of both sides
-    scores once, with both boosts added; so the score of a hit is its total by the definition.
+    The query is a flat disjunction of constants with a single filter: that is the form in which Elasticsearch skips
+    documents that cannot be among the best. The filter is the phrases of the ``rarer`` side; those of the ``other``
+    one, and whether the caller may read it, are checked only of a document that would be among the best so far. Two
+    filters in the query, or a disjunction for each side, would be evaluated for every document that both sides reach.
 
-    The clauses form one flat disjunction with a single filter: that is the form in which Elasticsearch skips documents
-    that cannot be among the best. The filter is the phrases of the ``rarer`` side; those of the ``other`` one, and
-    whether the caller may read it, are checked only of a document that would be among the best so far. Two filters in
-    the query, or a disjunction for each side, would be evaluated for every document that both sides reach.
+    The weights are the scores of named clauses, the position in ``phrases`` their name. Beside the post filter they
+    decide nothing, so Elasticsearch evaluates them for the hits alone, included documents among them. But it collects
+    the statistics of several shards for the query alone, so there they take part in it, with a boost that decides
+    nothing.
     """
     include = [name for name in request.include if is_document_id(name)]
     included: Body = {"ids": {"values": include}}
-    edges = [_build_edge_clause(phrase, str(i), sum_boosts(request, phrase)) for i, phrase in enumerate(phrases)]
+    holders = [_build_constant({"term": {"phrases": replace_surrogates(p)}}, sum_boosts(request, p)) for p in phrases]
+    edges = [_build_edge_clause(phrase, str(i)) for i, phrase in enumerate(phrases)]
+    weighed: Body = {"bool": {"should": edges, "boost": NEGLIGIBLE_BOOST}}
     is_live = {"bool": {"filter": included, "must_not": IS_DELETION_MARK}}
     size = request.limit + len(include)
     return {
         "query": {
             "bool": {
-                "should": [*edges, {"constant_score": {"filter": included, "boost": PINNED_SCORE}}],
+                "should": [*holders, _build_constant(included, PINNED_SCORE), *([weighed] if is_sharded else ())],
                 "minimum_should_match": 1,
                 "filter": _build_either(_build_phrase_filter(rarer), is_live),
             }
@@ -53,7 +63,8 @@ def build_neighbourhood_search(
                     _build_either(_build_phrase_filter(other), included),
                     # a deletion mark has no phrases
                     *(build_visibility_filters(request.groups) if request.groups is not None else ()),
-                ]
+                ],
+                "should": [] if is_sharded else edges,
             }
         },
         "sort": ["_score", {"id": "asc"}],
@@ -63,6 +74,10 @@ def build_neighbourhood_search(
         "stored_fields": "_none_",
         "docvalue_fields": ["card"],
     }
+
+
+def _build_constant(filter: Body, score: float) -> Body:
+    return {"constant_score": {"filter": filter, "boost": score}}
 
 
 def _build_phrase_filter(phrases: Collection[str]) -> Body:
@@ -78,7 +93,7 @@ def sum_boosts(request: NeighbourhoodRequest, phrase: str) -> float:
     return request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0)
 
 
-def _build_edge_clause(phrase: str, name: str, boost: float) -> Body:
+def _build_edge_clause(phrase: str, name: str) -> Body:
     """Build the clause that matches documents with the phrase and scores its words.
 
     A document with the phrase contains all its words, so the operator ``and`` changes no score; it is faster since
@@ -88,9 +103,8 @@ def _build_edge_clause(phrase: str, name: str, boost: float) -> Body:
     words = {"query": " ".join(split_phrase_words(phrase)), "operator": "and"}
     return {
         "bool": {
-            "must": {"match": {"tokens": words}},
+            "should": {"match": {"tokens": words}},
             "filter": {"term": {"phrases": phrase}},
-            "boost": boost,
             "_name": name,
         }
     }

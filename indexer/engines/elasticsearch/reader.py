@@ -52,10 +52,12 @@ Response = TypeVar("Response")
 
 
 class ElasticsearchReader(Reader):
-    """Reader of the concrete index ``concrete``."""
+    """Reader of the concrete index ``concrete``, which has ``shards`` shards."""
 
-    def __init__(self, engine: ElasticsearchEngine, concrete: str, info: IndexInfo, model: PhraseModel) -> None:
-        self._engine, self._concrete = engine, concrete
+    def __init__(
+        self, engine: ElasticsearchEngine, concrete: str, shards: int, info: IndexInfo, model: PhraseModel
+    ) -> None:
+        self._engine, self._concrete, self._shards = engine, concrete, shards
         self.info, self.model = info, model
 
     def fetch(self, ids: Sequence[str], groups: Groups = None) -> list[AnalysedDocument | None]:
@@ -161,7 +163,7 @@ class ElasticsearchReader(Reader):
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
         sides = sorted((request.boosts_a, request.boosts_b), key=self._count_edges)
-        body = neighbourhood_query.build_neighbourhood_search(request, phrases, *sides)
+        body = neighbourhood_query.build_neighbourhood_search(request, phrases, *sides, is_sharded=self._shards > 1)
         response = self._run_search(
             body,
             scored=True,

@@ -105,7 +105,7 @@ def parse_neighbourhood(
     for id in included:  # their score is the pinned one: compute the total
         scores = hits[id].get("matched_queries", {})
         if _is_reached_from_both(scores, phrases, request):
-            totals[id] = sum(scores.values())
+            totals[id] = sum(sum_boosts(request, phrases[int(row)]) for row in scores)
         else:
             del totals[id]
             unreached += 1
@@ -118,9 +118,7 @@ def parse_neighbourhood(
     sizes = list(map(len, edge_scores))
     edges, row_by_name = sum(sizes), {str(row): row for row in range(len(phrases))}
     rows = np.fromiter(map(row_by_name.__getitem__, chain.from_iterable(edge_scores)), dtype=np.int64, count=edges)
-    boosts = np.array([sum_boosts(request, phrase) for phrase in phrases], dtype=np.float64)
-    scores_in_order = chain.from_iterable([scores.values() for scores in edge_scores])
-    boosted = np.fromiter(scores_in_order, dtype=np.float64, count=edges)
+    weights = chain.from_iterable([scores.values() for scores in edge_scores])
     return Neighbourhood(
         ids=tuple(ids),
         titles=LazySequence(len(summaries), lambda i: decode_summary_title(summaries[i])),
@@ -128,7 +126,7 @@ def parse_neighbourhood(
         phrases=tuple(phrases),
         rows=rows,
         columns=np.repeat(np.arange(len(ids), dtype=np.int64), sizes),
-        weights=boosted / boosts[rows],
+        weights=np.fromiter(weights, dtype=np.float64, count=edges),
         reached_count=response.get("hits", {}).get("total", {"value": 0})["value"] - unreached,
     )
 

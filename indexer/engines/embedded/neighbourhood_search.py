@@ -19,28 +19,19 @@ from indexer.engines.search_types import Groups, Neighbourhood, NeighbourhoodReq
 
 FindPhraseRow = Callable[[str], int | None]
 """Returns the row of a phrase in the graph, or None if it has none."""
-BoundWeight = Callable[[str], float]
-"""Returns a number that no edge of a phrase exceeds in weight."""
 MAX_SCANNED_EDGES = 100_000
 """Edges up to which postings are scanned, the shortest first; four times as many where these do not settle the best."""
 
 
 def find_neighbourhood(
-    snapshot: EpochSnapshot, find_row: FindPhraseRow, bound_weight: BoundWeight, request: NeighbourhoodRequest
+    snapshot: EpochSnapshot, find_row: FindPhraseRow, request: NeighbourhoodRequest
 ) -> Neighbourhood:
     """Return the neighbourhood that ``request`` asks for, in the state of ``snapshot``."""
     phrases = tuple(dict.fromkeys([*request.boosts_a, *request.boosts_b]))
     postings = _collect_postings(snapshot, find_row, request, phrases)
     visible = snapshot.mask_visible(request.groups)
     included = _find_included_numbers(snapshot, request.include, visible)
-    best, reached_count, parts = _find_best(
-        snapshot,
-        postings,
-        lambda posting: posting.boost * bound_weight(phrases[posting.row]),
-        request.limit,
-        visible,
-        included,
-    )
+    best, reached_count, parts = _find_best(snapshot, postings, request.limit, visible, included)
     is_selected = np.zeros(snapshot.size, dtype=np.bool_)
     is_selected[included] = True
     chosen = np.concatenate([included, best[~is_selected[best]]])
@@ -97,15 +88,12 @@ def _collect_postings(
 def _find_best(
     snapshot: EpochSnapshot,
     postings: Sequence[Posting],
-    bound_total: Callable[[Posting], float],
     limit: int,
     visible: Flags | None,
     included: Documents,
 ) -> tuple[Documents, int, Sequence[ScannedPostings | LookedUpPostings]]:
     """Return the best documents reached from both sides, how many are reached at least, and what has the edges of these
     and of the ``included`` ones.
-
-    ``bound_total``: returns what a posting adds to the total of a document at most.
     """
     ends = np.cumsum([len(posting.documents) for posting in postings])
     scanned_edges = MAX_SCANNED_EDGES
@@ -113,12 +101,12 @@ def _find_best(
         count = int(np.searchsorted(ends, scanned_edges, side="right"))
         scanned, others = ScannedPostings(postings[:count], snapshot.size), postings[count:]
         from_a, from_b = scanned.flag_reached()
-        totals = scanned.sum_boosted_weights()
+        totals = scanned.sum_boosts()
         reached = np.flatnonzero(from_a & from_b if visible is None else from_a & from_b & visible)
         if not others:
             return _rank_reached(reached, totals[reached], snapshot, limit), len(reached), [scanned]
         # what an unscanned posting can add must not suffice to be among the best
-        min_total = _find_least_of_best(totals[reached], limit) - sum(map(bound_total, others))
+        min_total = _find_least_of_best(totals[reached], limit) - sum(posting.boost for posting in others)
         if min_total > 0:
             break
         scanned_edges *= 4
@@ -130,7 +118,7 @@ def _find_best(
     is_reached = (from_a[candidates] | more_from_a) & (from_b[candidates] | more_from_b)
     if visible is not None:
         is_reached &= visible[candidates]
-    candidate_totals = totals[candidates] + looked_up.sum_boosted_weights()
+    candidate_totals = totals[candidates] + looked_up.sum_boosts()
     best = _rank_reached(candidates[is_reached], candidate_totals[is_reached], snapshot, limit)
     return best, len(reached), [scanned, looked_up]
 

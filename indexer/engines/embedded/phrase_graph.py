@@ -144,10 +144,10 @@ class ScannedPostings:
         from_b[self._documents[self._ends[only_a] :]] = True
         return from_a, from_b
 
-    def sum_boosted_weights(self) -> NDArray[np.float64]:
-        """Return the sum of boost times weight of each document number, shape (size,)."""
+    def sum_boosts(self) -> NDArray[np.float64]:
+        """Return the sum of the boosts of the phrases of each document number, shape (size,)."""
         boosts = np.repeat([posting.boost for posting in self._postings], np.diff(self._ends))
-        return np.bincount(self._documents, self._weights * boosts, self._size).astype(np.float64, copy=False)
+        return np.bincount(self._documents, boosts, self._size).astype(np.float64, copy=False)
 
     def select(self, is_selected: Flags) -> Edges:
         """Return the edges of the selected documents."""
@@ -182,9 +182,9 @@ class LookedUpPostings:
         from_a, from_b = (np.asarray((self._weights[rows] > 0).any(axis=0)) for rows in (is_in_a, is_in_b))
         return from_a, from_b
 
-    def sum_boosted_weights(self) -> NDArray[np.float64]:
-        """Return the sum of boost times weight of each of the documents."""
-        return np.array([posting.boost for posting in self._postings]) @ self._weights
+    def sum_boosts(self) -> NDArray[np.float64]:
+        """Return the sum of the boosts of the phrases of each of the documents."""
+        return np.array([posting.boost for posting in self._postings]) @ (self._weights > 0)
 
     def select(self, is_selected: Flags) -> Edges:
         """Return the edges of the selected documents."""

@@ -163,7 +163,7 @@ class EmbeddedReader(Reader):
     def find_neighbourhood(self, request: NeighbourhoodRequest) -> Neighbourhood:
         self._engine.request_count += 1
         epoch, snapshot = self._epoch, self._epoch.current_state().snapshot
-        return find_neighbourhood(snapshot, epoch.find_phrase_row, epoch.model.bound_weight, request)
+        return find_neighbourhood(snapshot, epoch.find_phrase_row, request)
 
 
 def _make_result(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from indexer.engines.elasticsearch.reader import ElasticsearchReader
 from indexer.engines.embedded.reader import EmbeddedReader
 from indexer.engines.search_types import NeighbourhoodRequest, Selection
 from indexer.model.bm25 import split_phrase_words
-from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus, write_index
+from tests.support.corpora.engine_corpus import AnalysedCorpus, make_corpus, make_draft, weigh_document, write_index
 from tests.support.engines import open_elasticsearch
 from tests.support.neighbourhood_oracle import assert_same_order, collect_edges, make_random_request
 
@@ -47,10 +47,10 @@ def two_shards(elasticsearch_url: str, large_corpus: AnalysedCorpus) -> Iterator
         yield write_index(engine, large_corpus)
 
 
-def sum_edges_by_document(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
+def sum_boosts_by_document(reader: Reader, request: NeighbourhoodRequest) -> dict[str, float]:
     totals: defaultdict[str, float] = defaultdict(float)
-    for (phrase, name), weight in collect_edges(reader.find_neighbourhood(request)).items():
-        totals[name] += weight * (request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0))
+    for phrase, name in collect_edges(reader.find_neighbourhood(request)):
+        totals[name] += request.boosts_a.get(phrase, 0.0) + request.boosts_b.get(phrase, 0.0)
     return dict(totals)
 
 
@@ -62,7 +62,7 @@ def assert_readers_agree(reader_a: Reader, reader_b: Reader, seed: int) -> None:
     assert_same_order(
         list(first.ids),
         list(second.ids),
-        sum_edges_by_document(reader_a, request) | sum_edges_by_document(reader_b, request),
+        sum_boosts_by_document(reader_a, request) | sum_boosts_by_document(reader_b, request),
         included,
     )
     assert first.reached_count == second.reached_count and first.phrases == second.phrases
@@ -102,13 +102,9 @@ def test_embedded_weights_are_tantivys_own_scores(embedded: Reader, large_corpus
         assert score == pytest.approx(weight, rel=1e-5)
 
 
-@pytest.mark.parametrize("shards", [1, 2])
-def test_server_weights_are_what_elasticsearch_explains(
-    one_shard: Reader, two_shards: Reader, large_corpus: AnalysedCorpus, shards: int
-) -> None:
-    reader = one_shard if shards == 1 else two_shards
+def assert_elasticsearch_explains(reader: Reader, edges: Iterable[tuple[str, str, float]]) -> None:
     assert isinstance(reader, ElasticsearchReader)
-    for phrase, name, weight in sample_edges(reader, large_corpus)[:25]:
+    for phrase, name, weight in edges:
         answer = reader._engine.connection.client.search(
             index=reader._concrete,
             query={
@@ -121,6 +117,31 @@ def test_server_weights_are_what_elasticsearch_explains(
             search_type="dfs_query_then_fetch",
         )
         assert answer["hits"]["hits"][0]["_explanation"]["value"] == pytest.approx(weight, rel=1e-5)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_server_weights_are_what_elasticsearch_explains(
+    one_shard: Reader, two_shards: Reader, large_corpus: AnalysedCorpus, shards: int
+) -> None:
+    reader = one_shard if shards == 1 else two_shards
+    assert_elasticsearch_explains(reader, sample_edges(reader, large_corpus)[:25])
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_server_weights_follow_the_documents_that_are_added_and_deleted(elasticsearch_url: str, shards: int) -> None:
+    corpus = make_corpus(60, seed=6)
+    request = NeighbourhoodRequest({"mail": 1.0}, {"graph": 1.0, "mail": 2.0}, (), 1000)
+    with open_elasticsearch(elasticsearch_url, shards=shards) as engine:
+        reader = write_index(engine, corpus)
+        before = collect_edges(reader.find_neighbourhood(request))
+        drafts = [make_draft(f"new-{n}", ["mail mail", "graph of mail"], ["mail", "graph"]) for n in range(20)]
+        engine.add_documents("papers", [weigh_document(draft, corpus.model) for draft in drafts])
+        engine.delete_documents("papers", [document.document.id for document in corpus.documents[:10]])
+        edges = collect_edges(reader.find_neighbourhood(request))
+        kept = before.keys() & edges.keys()
+        assert kept and all(abs(edges[edge] / before[edge] - 1) > 1e-3 for edge in kept)
+        added = [edge for edge in edges if edge[1].startswith("new-")]
+        assert_elasticsearch_explains(reader, [(*edge, edges[edge]) for edge in [*sorted(kept)[:10], *added[:5]]])
 
 
 def test_an_engine_is_chosen_by_its_address(tmp_path: object, elasticsearch_url: str) -> None:
