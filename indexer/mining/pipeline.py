@@ -70,7 +70,7 @@ def mine_model(
 
     ``total`` is their number for the progress, 0 if unknown; ``k`` and ``mu`` are stored for the analysis.
     ``on_phrases_mined`` is called before the model is built, ``on_batches_mined`` at the end with what saves an
-    analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_mined``).
+    analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_segmented``).
     """
     keep_batches = on_batches_mined is not None
     corpus = encode_corpus(documents, language, progress, total, processes, with_piece_lengths=keep_batches)

@@ -33,6 +33,8 @@ SAMPLE_SIZE = 20_000
 """Documents the vectors are learned from: more do not make them sharper, and the time stays constant."""
 _MIN_DOCUMENTS, _MAX_DOCUMENT_SHARE = 3, 0.3
 """Words in fewer documents, or in a larger share of them, have no vector: they say nothing about topics."""
+MAX_WORDS = 100_000
+"""Words with a vector, the most frequent ones: learning takes 4 kB of memory for each."""
 _OVERSAMPLING, _POWER_STEPS = 16, 2
 _MIN_SQUARED_RATIO = 1e-6
 """Squared singular values below this share of the largest are rounding errors."""
@@ -228,6 +230,9 @@ def _learn_space_on_one_thread(
 ) -> TopicSpace:
     max_frequency = max(_MAX_DOCUMENT_SHARE * document_count, _MIN_DOCUMENTS)
     topic_words = np.flatnonzero((document_frequency >= _MIN_DOCUMENTS) & (document_frequency <= max_frequency))
+    if len(topic_words) > MAX_WORDS:
+        order = np.argsort(-document_frequency[topic_words].astype(np.int64), kind="stable")
+        topic_words = np.sort(topic_words[order[:MAX_WORDS]])
     rows = np.full(len(document_frequency) + 1, -1, dtype=np.int32)
     rows[topic_words] = np.arange(len(topic_words))
     word_idf = np.concatenate([idf(document_frequency, document_count), idf([1], document_count)])
@@ -282,11 +287,11 @@ def _leading_singular_vectors(matrix: csr_array, rank: int, seed: int) -> NDArra
     transposed = matrix.T.tocsr()
     width = min(rank + _OVERSAMPLING, *matrix.shape)
     small = np.random.default_rng(seed).standard_normal((matrix.shape[0], width), dtype=np.float32)
-    basis = np.linalg.qr(transposed @ small)[0]
+    basis = _orthonormalise_product(transposed, small)
     for _ in range(_POWER_STEPS):
         small = matrix @ basis
         del basis  # as large as the next one: never both
-        basis = np.linalg.qr(transposed @ small)[0]
+        basis = _orthonormalise_product(transposed, small)
     small = matrix @ basis
     values, rotation = np.linalg.eigh(small.T @ small)
     order = np.argsort(values)[::-1][:rank]
@@ -294,6 +299,18 @@ def _leading_singular_vectors(matrix: csr_array, rank: int, seed: int) -> NDArra
     # the sign of a singular vector is arbitrary: fix it, so that the same corpus gives the same bytes
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     return np.asarray(vectors * signs, dtype=np.float32)
+
+
+def _orthonormalise_product(matrix: csr_array, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return an orthonormal basis of the columns of a product, shape as of these.
+
+    It is ``np.linalg.qr`` in double precision, but in place: that one holds four copies at a time.
+    """
+    from scipy.linalg import qr
+
+    product = (matrix @ columns).astype(np.float64, order="F")
+    basis, _ = qr(product, overwrite_a=True, mode="economic", check_finite=False)
+    return np.asarray(basis, dtype=np.float32, order="C")
 
 
 class PhraseVectorSums(NamedTuple):

@@ -105,7 +105,7 @@ def test_mined_batches_give_the_same_documents_as_analysing_anew(
     with DocumentSpool() as spool:
         spool.fill([*documents, *unusual])
         analyzer = Analyzer(mine_model(spool, processes=processes, on_batches_mined=mined.append))
-        prepared = analyzer.analyse_and_prepare_mined(
+        prepared = analyzer.analyse_and_prepare_segmented(
             mined[0], spool, lambda analysed: analysed, processes=processes, progress=lambda *step: steps.append(step)
         )
         assert list(prepared) == list(analyzer.analyse_all([*documents, *unusual]))
