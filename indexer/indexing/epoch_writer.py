@@ -133,6 +133,7 @@ class EpochWriter:
         from indexer.analysis.text_vectors import write_text_vectors
         from indexer.analysis.vector_centroids import add_vector_centroids
 
+        self.build.set_words(model.word_ids)
         analyser = Analyzer(model)
         prepared = analyser.analyse_and_prepare_segmented(
             corpus, self.spool, self.build.prepare_document, processes=self.processes, progress=self.progress

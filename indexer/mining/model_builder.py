@@ -224,7 +224,7 @@ def _complete_model_with_edges(
     return replace(
         totals.complete(draft),
         topic_word_ids=np.flatnonzero(topics.vector_rows >= 0).astype(np.int32),
-        topic_vectors=topics.vectors.astype(np.float16),
+        topic_vectors=topics.vectors.astype(np.float16, copy=False),
         topic_scales=topics.scales,
         topic_centroid=topics.centroid,
     )

@@ -37,6 +37,9 @@ from indexer.text.stopwords import mark_stopwords
 
 _STEPS = 6
 """Steps of the stage "phrases" that progress reports."""
+_MAX_BACKGROUND_WORDS = 150_000
+"""Words of a corpus up to which its topics are learned while phrases are mined; with more, both need too much memory to
+be in it at the same time."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ def mine_model(
     trim_heap()
     frequency = count_document_frequency(corpus)
     # in the background: much of mining keeps only one process busy
-    with run_in_background(partial(learn_corpus_topics, corpus, frequency), processes) as get_topics:
+    topic_processes = processes if len(corpus.lemmas) <= _MAX_BACKGROUND_WORDS else 1
+    with run_in_background(partial(learn_corpus_topics, corpus, frequency), topic_processes) as get_topics:
         mined = mine_phrases(
             corpus, lemmatizer, frequency, thresholds, min_support, progress=progress, processes=processes
         )

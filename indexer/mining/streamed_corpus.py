@@ -40,7 +40,7 @@ from indexer.segmentation.batch import (
     encode_batch,
 )
 from indexer.segmentation.matcher import Occurrences
-from indexer.syntax.word_features import WordFeatures
+from indexer.syntax.word_features import WordFeatures, load_word_feature_table
 
 PART_DOCUMENTS = 512
 """Most documents of a part."""
@@ -109,19 +109,21 @@ class StreamedCorpus(SegmentedCorpus):
 
     def read_tokens(self, number: int) -> EncodedTokens:
         """Return the tokens of a part with the ids of the model's words; a word it lacks has the id after the last."""
-        tokens = _unpack_tokens(*self.token_spool.read(number))
-        word_ids, new_ids = tokens.word_ids.copy(), self.new_words.find_many(tokens.new_words)
-        is_new = word_ids >= self.mined_word_count
+        return self._renumber_new_words(_unpack_tokens(*self.token_spool.read(number)))
+
+    def _renumber_new_words(self, tokens: EncodedTokens) -> EncodedTokens:
+        new_ids = self.new_words.find_many(tokens.new_words)
         model_ids = np.where(new_ids < 0, len(self.new_words), new_ids) + self.mined_word_count
+        word_ids, is_new = tokens.word_ids.copy(), tokens.word_ids >= self.mined_word_count
         word_ids[is_new] = model_ids[word_ids[is_new] - self.mined_word_count]
         return tokens._replace(word_ids=word_ids)
 
     def _read_part(self, part: BatchPart) -> SegmentedBatch:
-        tokens, words = self.read_tokens(part.batch), self.model.words
-        raw_ids = _unpack_tokens(*self.token_spool.read(part.batch)).word_ids
+        raw, words = _unpack_tokens(*self.token_spool.read(part.batch)), self.model.words
+        tokens = self._renumber_new_words(raw)
         lemmas = [
-            words[id] if id < self.mined_word_count else tokens.new_words[id - self.mined_word_count]
-            for id in raw_ids.tolist()
+            words[id] if id < self.mined_word_count else raw.new_words[id - self.mined_word_count]
+            for id in raw.word_ids.tolist()
         ]
         batch = EncodedBatch(
             lemmas, tokens.word_ids, tokens.marks, tokens.document_lengths, tokens.piece_lengths,
@@ -144,6 +146,7 @@ def count_corpus(
 def _count_words(model: PhraseModel, spool: DocumentSpool, processes: int, progress: Progress) -> StreamedCorpus:
     compiled, word_count = CompiledModel(model), len(model.words)
     totals, ranges, token_spool = WordTotals(word_count), list[tuple[int, int]](), ArraySpool()
+    _load_shared_tables(model)
 
     def encode_part(part: tuple[int, int]) -> tuple[Arrays, WordStatistics]:
         tokens = encode_documents(compiled, spool.read(*part))
@@ -184,6 +187,12 @@ def _count_phrases(corpus: StreamedCorpus, document_count: int, processes: int, 
         corpus.edge_spool.append(edges)
         progress("weigh", part.last, document_count)
     return totals.complete(corpus.model)
+
+
+def _load_shared_tables(model: PhraseModel) -> None:
+    """Load what each forked process would otherwise load for itself."""
+    model.word_ids  # noqa: B018  loads them
+    load_word_feature_table()
 
 
 def _pack_tokens(tokens: EncodedTokens) -> Arrays:

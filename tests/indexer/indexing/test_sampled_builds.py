@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,6 +30,18 @@ from tests.support.corpora.small_corpus import generate_documents, write_jsonl
 
 INDEX = "made-up"
 SAMPLED = AnalysisOptions(sample_documents=80)
+SMALL_BATCHES = {
+    "indexer.analysis.analyzer.BATCH_SIZE": 32,
+    "indexer.analysis.text_vectors._PART_DOCUMENTS": 32,
+    "indexer.runtime.arrival_ids._GROUP_IDS": 8,
+    "indexer.runtime.arrival_ids._RUN_IDS": 128,
+    "indexer.engines.embedded.forward_index_writer.BATCH_DOCUMENTS": 128,
+    "indexer.engines.embedded.phrase_graph_writer.BATCH_DOCUMENTS": 128,
+    "indexer.engines.embedded.vectors.vector_index_writer.BATCH_ROWS": 128,
+    "indexer.mining.streamed_corpus.PART_DOCUMENTS": 32,
+    "indexer.runtime.document_spool._PROGRESS_INTERVAL": 32,
+}
+"""Documents that are in memory at a time, so that a corpus of some hundreds has many of them."""
 
 
 def make_documents(count: int) -> list[Document]:
@@ -205,9 +218,8 @@ def test_the_size_of_the_sample_is_shown(phrasecom: RunCommand, tmp_path: Path) 
 def test_the_documents_held_at_once_do_not_grow_with_the_corpus(
     tantivy_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("indexer.mining.streamed_corpus.PART_DOCUMENTS", "indexer.analysis.analyzer.BATCH_SIZE"):
-        monkeypatch.setattr(name, 32)
-    monkeypatch.setattr("indexer.runtime.document_spool._PROGRESS_INTERVAL", 32)
+    for name, size in SMALL_BATCHES.items():
+        monkeypatch.setattr(name, size)
     held: list[int] = []
 
     def count_documents(stage: str, done: int, total: int) -> None:
@@ -223,3 +235,19 @@ def test_the_documents_held_at_once_do_not_grow_with_the_corpus(
 
 def generate_part(part: int) -> Iterator[Document]:
     return (replace(document, id=f"{part}-{document.id}") for document in generate_documents(100, seed=part))
+
+
+def test_memory_grows_by_few_bytes_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python and numpy count what they allocate: 150 bytes with such small batches, as each is listed somewhere."""
+    for name, size in SMALL_BATCHES.items():
+        monkeypatch.setattr(name, size)
+    peaks = []
+    for parts in (1, 10, 40):  # the first loads what is loaded once
+        documents = (document for part in range(parts) for document in generate_part(part))
+        with open_engine(str(tmp_path / str(parts))) as engine:
+            gc.collect()
+            tracemalloc.start()
+            build_index(documents, engine, INDEX, SAMPLED, processes=1)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[2] - peaks[1] < 3000 * 200
