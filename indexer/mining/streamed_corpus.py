@@ -44,7 +44,7 @@ from indexer.syntax.word_features import WordFeatures, load_word_feature_table
 
 PART_DOCUMENTS = 512
 """Most documents of a part."""
-MAX_WORDS = 1_000_000
+MAX_WORDS = 500_000
 """Words of a model: each takes about 200 bytes in every process that has the index open. Without the least frequent
 ones, a text with one of them is compared as if no other had it."""
 
