@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.format import open_memmap
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 
 def memory_map_array(path: Path) -> NDArray[Any]:
@@ -18,14 +18,14 @@ def memory_map_array(path: Path) -> NDArray[Any]:
     return array
 
 
-def memory_map_raw_file(path: Path, dtype: type[np.generic]) -> NDArray[Any]:
+def memory_map_raw_file(path: Path, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Memory-map a file of bare numbers, without a header, for reading."""
     if path.stat().st_size == 0:
         return np.zeros(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode="r")
 
 
-def create_mapped_array(path: Path, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+def create_mapped_array(path: Path, size: int, dtype: DTypeLike) -> NDArray[Any]:
     """Create a ``.npy`` file of ``size`` numbers and memory-map it for writing. Raise OSError if the disk is full."""
     if size == 0:
         save_array(path, np.zeros(0, dtype=dtype))

@@ -144,7 +144,7 @@ class OffsetStringTable:
         """Return the row of each string, or -1, in any order of the table; shape (strings,)."""
         encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
         known, order = self._sorted_hashes
-        hashes = _hash_strings(self._from_bytes(encoded))
+        hashes = hash_strings(self._from_bytes(encoded))
         first, after = (np.searchsorted(known, hashes, side=side) for side in ("left", "right"))
         first_rows = np.append(order, -1)[first].tolist()
         rows = [
@@ -161,7 +161,7 @@ class OffsetStringTable:
     @cached_property
     def _sorted_hashes(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Hashes of all strings, ascending, and the row of each."""
-        hashes = _hash_strings(self)
+        hashes = hash_strings(self)
         order = np.argsort(hashes, kind="stable")
         return hashes[order], order
 
@@ -169,7 +169,7 @@ class OffsetStringTable:
         return bytes(self._blob_view[self._starts_view[i] : self._starts_view[i + 1]])
 
 
-def _hash_strings(strings: OffsetStringTable) -> NDArray[np.uint64]:
+def hash_strings(strings: OffsetStringTable) -> NDArray[np.uint64]:
     """Return a polynomial hash of the bytes of each string, shape (strings,)."""
     starts = strings.starts
     max_length = int(np.diff(starts).max(initial=0))

@@ -19,7 +19,14 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from indexer.defaults import DEFAULT_CAP, DEFAULT_K, DEFAULT_MAX_DOCUMENT_BYTES, DEFAULT_MU
+from indexer.defaults import (
+    DEFAULT_CAP,
+    DEFAULT_K,
+    DEFAULT_MAX_DOCUMENT_BYTES,
+    DEFAULT_MU,
+    DEFAULT_SAMPLE_BYTES,
+    DEFAULT_SAMPLE_DOCUMENTS,
+)
 from indexer.errors import BadSetting
 
 ENVIRONMENT_PREFIX = "PHRASECOM_"
@@ -87,6 +94,17 @@ class Settings(BaseSettings):
     )
     min_support: int = Field(
         0, ge=0, description="Minimum number of occurrences of a phrase; 0: 10, or fewer in a small corpus"
+    )
+    sample_documents: int = Field(
+        DEFAULT_SAMPLE_DOCUMENTS,
+        ge=0,
+        description="Maximum documents that phrases are mined from; those of a larger corpus are mined from a sample, "
+        "and counted and found in all documents; 0 for no limit",
+    )
+    sample_bytes: int = Field(
+        DEFAULT_SAMPLE_BYTES,
+        ge=0,
+        description="The same in bytes of titles and texts, which bounds the memory of a build; 0 for no limit",
     )
     index_processes: int = Field(
         0, ge=0, le=256, description="Processes that mine and analyse documents; 0: one per core"

@@ -84,6 +84,11 @@ def read_dimensions(settings: Mapping[str, object]) -> int | None:
     return dimensions if isinstance(dimensions, int) else None
 
 
+def make_text_vector_setting(dimensions: int | None) -> dict[str, object]:
+    """Return what is stored among the settings of an index whose vectors were made from texts; nothing for None."""
+    return {} if dimensions is None else {TEXT_VECTOR_SETTING: dimensions}
+
+
 def read_text_dimensions(settings: Mapping[str, object]) -> int | None:
     """Return the number of dimensions of the vectors that were made from texts; None for an index without them."""
     dimensions = settings.get(TEXT_VECTOR_SETTING)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from indexer.analysis.salience import SalienceOptions
 from indexer.analysis.salient_phrases import analyse_batch, analyse_segmented_batch
 from indexer.documents import AnalysedDocument, Document
-from indexer.mining.mined_batches import BatchPart, MinedBatches
+from indexer.mining.mined_batches import BatchPart, SegmentedCorpus
 from indexer.model.phrase_model import PhraseModel
 from indexer.model.query_words import QueryWord, split_query
 from indexer.progress import Progress, no_progress
@@ -21,7 +21,6 @@ from indexer.runtime.document_spool import DocumentSpool, split_into_parts_and_r
 from indexer.runtime.process_pool import map_in_order
 from indexer.runtime.transfer import pack_for_transfer, unpack_transferred
 from indexer.segmentation.batch import CompiledModel, find_phrases
-from indexer.syntax.word_features import load_word_feature_table
 
 Prepared = TypeVar("Prepared")
 BATCH_SIZE = 512
@@ -83,33 +82,32 @@ class Analyzer:
 
         return _unpack_and_report_progress(map_in_order(analyse_part, parts, processes), read_part, total, progress)
 
-    def analyse_and_prepare_mined(
+    def analyse_and_prepare_segmented(
         self,
-        mined: MinedBatches,
+        corpus: SegmentedCorpus,
         spool: DocumentSpool,
         prepare: Callable[[AnalysedDocument], Prepared],
         *,
         processes: int = 1,
         progress: Progress = no_progress,
     ) -> Generator[Prepared, None, None]:
-        """Do as ``analyse_and_prepare_all`` for the documents the model was mined from, without segmenting them again.
+        """Do as ``analyse_and_prepare_all`` for documents that are segmented already.
 
-        ``mined`` has their segmentation and ``spool`` the documents, in the same order.
+        ``corpus`` has their segmentation and ``spool`` the documents, in the same order.
         """
         pack = pack_for_transfer if processes > 1 else _return_unchanged
 
         def read_part(part: BatchPart) -> list[Document]:
             return spool.read(*part[1:])
 
-        surface_features = load_word_feature_table().get_features(mined.corpus.surfaces)
+        read_segmented = corpus.load_part_reader()
 
         def analyse_part(part: BatchPart) -> list[Any]:
-            segmented = mined.read_part(part, surface_features)
-            analysed = analyse_segmented_batch(self._compiled, self._options, read_part(part), segmented)
+            analysed = analyse_segmented_batch(self._compiled, self._options, read_part(part), read_segmented(part))
             return [pack(prepare(document)) for document in analysed]
 
         return _unpack_and_report_progress(
-            map_in_order(analyse_part, mined.iterate_parts(BATCH_SIZE), processes), read_part, spool.count, progress
+            map_in_order(analyse_part, corpus.iterate_parts(BATCH_SIZE), processes), read_part, spool.count, progress
         )
 
 

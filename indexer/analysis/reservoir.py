@@ -32,7 +32,8 @@ def add_reservoir(model: PhraseModel, analyzer: Analyzer, spool: DocumentSpool) 
         [model.phrase_ids[entry.phrase] for entry in document.salient if PAIR_SEPARATOR not in entry.phrase]
         for document in documents
     ]
-    word_ids = [[model.word_ids[word] for word in document.tokens.split()] for document in documents]
+    known_ids, unknown_id = model.word_ids, len(model.words)
+    word_ids = [[known_ids.get(word, unknown_id) for word in document.tokens.split()] for document in documents]
     lengths = np.array([len(words) for words in word_ids], dtype=np.int64)
     texts = (
         np.array([id for words in word_ids for id in words], dtype=np.int64),

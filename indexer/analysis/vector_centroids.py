@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.mining.mined_batches import BatchPart, MinedBatches
+from indexer.mining.mined_batches import BatchPart, SegmentedCorpus
 from indexer.model.evidence_spaces import Vectors
 from indexer.model.phrase_model import PhraseModel
 from indexer.model.vector_space import PhraseCentroids, VectorProjection, fit_projection
@@ -22,24 +22,28 @@ _SEED = 0
 
 
 def add_vector_centroids(
-    model: PhraseModel, batches: MinedBatches, spool: DocumentSpool, progress: Progress = no_progress
+    model: PhraseModel,
+    corpus: SegmentedCorpus,
+    spool: DocumentSpool,
+    mined: DocumentSpool,
+    progress: Progress = no_progress,
 ) -> PhraseModel:
     """Return the model with the projection of its documents' vectors and the centroid of each phrase.
 
-    The vectors are read twice: a sample to fit the projection, and all of them in their order to add them up. A model
-    of documents without vectors is returned as it is.
+    The projection is fitted to some of the documents that were ``mined``; then the vectors of all documents, in
+    ``spool``, are added up in their order. A model of documents without vectors is returned as it is.
     """
     if not spool.has_vectors:
         return model
-    projection = fit_projection(_read_sample(spool))
+    projection = fit_projection(_read_sample(mined if mined.has_vectors else spool))
     sums = np.zeros((len(model.phrases), projection.axes.shape[1]), dtype=np.float32)
     counts = np.zeros(len(model.phrases), dtype=np.int64)
     total, total_count = np.zeros(sums.shape[1]), 0
-    for part in batches.iterate_parts(_PART_DOCUMENTS):
+    for part in corpus.iterate_parts(_PART_DOCUMENTS):
         places, has_place = _project_part(projection, spool, part)
         total += places.sum(axis=0)
         total_count += int(has_place.sum())
-        edges = batches.read_part_edges(part)
+        edges = corpus.read_part_edges(part)
         is_placed = has_place[edges.document]
         _add_rows(sums, edges.phrase[is_placed], places, edges.document[is_placed])
         counts += np.bincount(edges.phrase[is_placed], minlength=len(counts))
@@ -65,7 +69,9 @@ def _read_sample(spool: DocumentSpool) -> Vectors:
     with_vector = [vector for vector in vectors if len(vector)]
     if with_vector:
         return np.concatenate(with_vector)
-    return spool.read_vectors(0, spool.count)[1]  # so few documents have one that none was drawn
+    # so few documents have one that none was drawn
+    parts = [spool.read_vectors(*part)[1] for part in spool.split(_PART_DOCUMENTS)]
+    return np.concatenate([part for part in parts if len(part)])[:_SAMPLE_SIZE]
 
 
 def _project_part(

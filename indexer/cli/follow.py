@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _FIRST_WAIT_SECONDS, _MAX_WAIT_SECONDS = 1.0, 60.0
 """How long a failed pass is waited after: twice as long each time."""
-_ANALYSIS_OPTIONS = ("language", "min_support", "k", "mu")
+_ANALYSIS_OPTIONS = ("language", "min_support", "k", "mu", "sample_documents", "sample_bytes")
 
 
 @dataclass(frozen=True, slots=True)

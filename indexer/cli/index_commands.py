@@ -48,7 +48,9 @@ rejects_option = click.option(
     help="File for rejected records.  [default: NAME.rejects.jsonl]",
 )
 paths_argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-analysis_options = setting_options("language", "min_support", "k", "mu", "index_processes")
+analysis_options = setting_options(
+    "language", "min_support", "k", "mu", "sample_documents", "sample_bytes", "index_processes"
+)
 force_option = click.option("--force", is_flag=True, help="Rebuild even if the content has not changed.")
 
 
@@ -311,6 +313,7 @@ def _print_build_table(report: BuildReport) -> None:
     seconds = ", ".join(f"{stage} {time:.1f}" for stage, time in report.seconds.items())
     rows = {
         "documents": report.documents,
+        "mined": f"{report.mined_documents:,} of them" if report.mined_documents < report.documents else "all of them",
         "phrases": f"{report.phrases:,} ({report.pairs:,} of them pairs)",
         "edges": report.edges,
         "rejected": report.rejects,

@@ -185,14 +185,18 @@ def phrases_command(
             if document
             else _list_index_phrases(reader, " ".join(words).lower(), sort)
         )
+        info = reader.info
+        mined = info.settings.get("mined_documents", info.documents)
     total, rows = len(rows), rows[:size] if size else rows
     order = "selection" if document else sort
     if as_json:
-        print_json({"index": index, "order": order, "phrases": rows})
+        print_json({"index": index, "order": order, "mined_documents": mined, "phrases": rows})
     elif rows:
         print_table(
             list(rows[0]), [list(row.values()) for row in rows], title=_TABLE_TITLES[order].format(len(rows), total)
         )
+        if mined != info.documents:
+            click.echo(f"mined from {mined:,} of {info.documents:,} documents")
     else:
         click.echo("no phrase matches")
     return 0

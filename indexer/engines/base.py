@@ -10,7 +10,7 @@ empty or shares a group with ``groups``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,6 +52,12 @@ class Build(ABC):
 
     keeps_text_vectors: bool = False
     """Whether ``write_text_vectors`` keeps what it is given."""
+
+    def set_words(self, word_ids: Mapping[str, int]) -> None:  # noqa: B027
+        """Tell, before the first write, the ids that words have in the model of ``commit``.
+
+        Without this, an engine that stores words by their ids has to hold all words of the documents until then.
+        """
 
     def write(self, documents: Iterable[AnalysedDocument]) -> None:
         """Write documents; a later one replaces an earlier one with the same id.

@@ -1,6 +1,9 @@
 """The build pipeline: from documents to a new epoch of an index.
 
-    collect -> mine -> analyse -> write -> commit
+    collect -> mine -> count -> analyse -> write -> commit
+
+Where the documents are too many to be mined in memory, phrases are mined from a sample of them, and then counted in all
+documents (``indexer.mining.streamed_corpus``); otherwise mining counts them.
 
 Nothing is visible before the commit and nothing of a killed process remains, so running the same
 command again has the result of an undisturbed run. If the current epoch already has the same content
@@ -12,33 +15,30 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from indexer import __version__
-from indexer.defaults import DEFAULT_K, DEFAULT_MU
-from indexer.documents import PAIR_SEPARATOR, Document
-from indexer.engines.attachment import ATTACHMENT_SETTING, Attachment
-from indexer.engines.base import Build, Engine
+from indexer.defaults import DEFAULT_K, DEFAULT_MU, DEFAULT_SAMPLE_BYTES, DEFAULT_SAMPLE_DOCUMENTS
+from indexer.documents import Document
+from indexer.engines.attachment import Attachment
+from indexer.engines.base import Engine
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import BadInput, CorruptIndex, UnknownIndex, UnsupportedVersion
 from indexer.identifiers import check_index_name
+from indexer.indexing.epoch_writer import EpochPlan, EpochWriter, StageTimer
 from indexer.indexing.vector_check import VectorCheck
+from indexer.mining.document_sample import SampleBounds, SampleSelector
 from indexer.progress import Progress, no_progress
 from indexer.readers.rejects import Rejects
 from indexer.records import NO_TEXT
 from indexer.runtime.document_spool import DocumentSpool
 from indexer.runtime.memory import gc_relaxed
 from indexer.text import ANALYSIS_VERSION
-from indexer.vectors import TEXT_VECTOR_SETTING, VECTOR_SETTING
+from indexer.vectors import TEXT_VECTOR_SETTING
 
 if TYPE_CHECKING:
-    from indexer.mining.mined_batches import MinedBatches
-    from indexer.model.phrase_model import PhraseModel
     from indexer.settings import Settings
 
 
@@ -51,10 +51,14 @@ class AnalysisOptions:
     """Times a phrase must occur; 0 scales it with the size of the corpus."""
     k: int = DEFAULT_K
     mu: float = DEFAULT_MU
+    sample_documents: int = DEFAULT_SAMPLE_DOCUMENTS
+    """Most documents that phrases are mined from; 0 for any number."""
+    sample_bytes: int = DEFAULT_SAMPLE_BYTES
+    """Most bytes of their titles and texts; 0 for any number."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> AnalysisOptions:
-        return cls(settings.language, settings.min_support, settings.k, settings.mu)
+        return cls(**{each.name: getattr(settings, each.name) for each in fields(cls)})
 
     @classmethod
     def from_index(cls, info: IndexInfo) -> AnalysisOptions:
@@ -70,6 +74,8 @@ class BuildReport:
     index: str
     epoch: str
     documents: int
+    mined_documents: int
+    """Documents that phrases were mined from: all, or a sample."""
     phrases: int
     pairs: int
     """Phrases that are pairs; they count among ``phrases`` too."""
@@ -82,21 +88,6 @@ class BuildReport:
 
     def to_dict(self) -> dict[str, object]:
         return asdict(self)
-
-
-@dataclass
-class _StageTimer:
-    """Durations of the stages of a build."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def measure(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = round(time.perf_counter() - start, 3)
 
 
 def build_index(
@@ -122,21 +113,23 @@ def build_index(
     check_index_name(index)
     engine.get_version()  # fails before the documents are read if the engine does not answer
     analysis = analysis or AnalysisOptions()
-    timer = _StageTimer()
+    timer = StageTimer()
     # The build starts first: it fails at once if the index cannot be written, and no document can be added that
     # a refresh would miss.
     with engine.start_build(index) as build, DocumentSpool() as spool, gc_relaxed():
         build.is_attached = attachment is not None
         vectors = VectorCheck(rejects)
+        sample = SampleSelector(SampleBounds(analysis.sample_documents, analysis.sample_bytes))
         with timer.measure("collect"):
-            spool.fill(vectors.keep_fitting(documents), progress)
+            spool.fill(sample.watch(vectors.keep_fitting(documents)), progress)
         _require_documents(spool, rejects)
         current = get_current_info(engine, index)
         epoch = _make_epoch_name(spool, analysis, current, attachment)
         if current and not force and _has_same_content(current, epoch):
             return _make_report(index, current, rejects, timer, unchanged=True)
         plan = EpochPlan(index, epoch, analysis, attachment, vectors.dimensions)
-        info = _build_epoch(build, spool, plan, progress, timer, processes or (os.cpu_count() or 1))
+        writer = EpochWriter(build, spool, plan, progress, timer, processes or (os.cpu_count() or 1))
+        info = writer.write(sample)
     return _make_report(index, info, rejects, timer)
 
 
@@ -146,79 +139,6 @@ def get_current_info(engine: Engine, index: str) -> IndexInfo | None:
         return engine.open_reader(index).info
     except (UnknownIndex, CorruptIndex, UnsupportedVersion):
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class EpochPlan:
-    """Name and options of an epoch to be built."""
-
-    index: str
-    epoch: str
-    analysis: AnalysisOptions
-    attachment: Attachment | None
-    vector_dimensions: int | None
-    """None if no document has a vector."""
-
-    def make_settings(self, model: PhraseModel) -> dict[str, object]:
-        """Return the settings that are stored with the epoch."""
-        settings = {
-            **model.settings,
-            "asked": asdict(self.analysis),
-            "pairs": sum(PAIR_SEPARATOR in name for name in model.phrases),
-        }
-        if self.vector_dimensions is not None:
-            settings[VECTOR_SETTING] = self.vector_dimensions
-        return settings | ({ATTACHMENT_SETTING: self.attachment.to_setting()} if self.attachment else {})
-
-
-def _build_epoch(
-    build: Build, spool: DocumentSpool, plan: EpochPlan, progress: Progress, timer: _StageTimer, processes: int
-) -> IndexInfo:
-    """Mine the phrase model, analyse and write the documents, commit."""
-    from indexer.analysis.analyzer import Analyzer
-    from indexer.analysis.reservoir import add_reservoir
-    from indexer.analysis.text_vectors import make_text_vector_setting, write_text_vectors
-    from indexer.analysis.vector_centroids import add_vector_centroids
-    from indexer.mining.pipeline import mine_model
-
-    analysis = plan.analysis
-    mined_batches: list[MinedBatches] = []
-    with timer.measure("mine"):
-        model = mine_model(
-            spool,
-            language=analysis.language,
-            min_support=analysis.min_support or None,
-            k=analysis.k,
-            mu=analysis.mu,
-            processes=processes,
-            total=spool.count,
-            progress=progress,
-            on_batches_mined=mined_batches.append,
-        )
-    with timer.measure("analyse and write"):
-        analyser = Analyzer(model)
-        prepared = analyser.analyse_and_prepare_mined(
-            mined_batches[0], spool, build.prepare_document, processes=processes, progress=progress
-        )
-        with closing(prepared):  # ends its processes if a write fails
-            build.write_prepared(prepared)
-        model = add_vector_centroids(model, mined_batches[0], spool, progress)
-        model = add_reservoir(model, analyser, spool)
-        text_dimensions = None
-        if build.keeps_text_vectors and plan.vector_dimensions is None and plan.attachment is None:
-            text_dimensions = write_text_vectors(build, model, mined_batches[0])
-    info = IndexInfo(
-        name=plan.index,
-        epoch=plan.epoch,
-        documents=spool.count,
-        phrases=len(model.phrases),
-        edges=model.settings.get("edges", 0),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings=plan.make_settings(model) | make_text_vector_setting(text_dimensions),
-    )
-    with timer.measure("commit"):
-        build.commit(model, info)
-    return info
 
 
 def _require_documents(spool: DocumentSpool, rejects: Rejects | None) -> None:
@@ -250,12 +170,13 @@ def _has_same_content(current: IndexInfo, epoch: str) -> bool:
 
 
 def _make_report(
-    index: str, info: IndexInfo, rejects: Rejects | None, timer: _StageTimer, *, unchanged: bool = False
+    index: str, info: IndexInfo, rejects: Rejects | None, timer: StageTimer, *, unchanged: bool = False
 ) -> BuildReport:
     return BuildReport(
         index=index,
         epoch=info.epoch,
         documents=info.documents,
+        mined_documents=int(str(info.settings.get("mined_documents", info.documents))),
         phrases=info.phrases,
         pairs=int(str(info.settings.get("pairs", 0))),
         edges=info.edges,

@@ -1,4 +1,4 @@
-"""Segmented batches that mining leaves on disk for the analysis of the same documents.
+"""Segmented documents on disk, for their analysis: a ``SegmentedCorpus``, and the one that mining leaves.
 
 The last pass of mining segments every document and weighs its edges, which is all that an analysis computes before it
 selects salient phrases.
@@ -6,18 +6,21 @@ selects salient phrases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.int_arrays import Ints
 from indexer.mining.encoded_corpus import EncodedCorpus
 from indexer.runtime.array_spill import ArraySpool
 from indexer.segmentation.batch import BatchEdges, EncodedBatch, SegmentedBatch
 from indexer.segmentation.matcher import Occurrences
-from indexer.syntax.word_features import WordFeatures, look_up_tokens
+from indexer.syntax.word_features import WordFeatures, load_word_feature_table, look_up_tokens
 
 Arrays = tuple[NDArray[np.generic], ...]
 
@@ -32,8 +35,28 @@ class BatchPart(NamedTuple):
     """Last document (exclusive)."""
 
 
+class SegmentedCorpus(ABC):
+    """All documents of a corpus, segmented with its phrase model, in parts that are read from disk."""
+
+    @abstractmethod
+    def iterate_parts(self, max_documents: int) -> Iterator[BatchPart]:
+        """Yield the documents in order, at most ``max_documents`` at a time."""
+
+    @abstractmethod
+    def load_part_reader(self) -> Callable[[BatchPart], SegmentedBatch]:
+        """Return the function that reads a part as segmenting its documents would give it."""
+
+    @abstractmethod
+    def read_part_edges(self, part: BatchPart) -> BatchEdges:
+        """Return the edges of the documents, which are counted from the first of the part."""
+
+    @abstractmethod
+    def read_part_words(self, part: BatchPart) -> tuple[NDArray[np.int32], Ints]:
+        """Return the model's word of each token, shape (tokens,), and the tokens of each document, (documents,)."""
+
+
 @dataclass(frozen=True)
-class MinedBatches:
+class MinedBatches(SegmentedCorpus):
     """Occurrences and edges of each batch of a corpus."""
 
     corpus: EncodedCorpus
@@ -45,7 +68,6 @@ class MinedBatches:
     """Per batch what ``pack_edges`` returns."""
 
     def iterate_parts(self, max_documents: int) -> Iterator[BatchPart]:
-        """Yield the documents in order, at most ``max_documents`` at a time."""
         for batch, (first, last) in enumerate(self.batches):
             for start in range(first, last, max_documents):
                 yield BatchPart(batch, start, min(start + max_documents, last))
@@ -55,18 +77,22 @@ class MinedBatches:
         position, length, phrase, is_segment = self.occurrence_spool.read(batch_number)
         return Occurrences(position.astype(np.int64), length.astype(np.int64), phrase), is_segment
 
-    def read_part(self, part: BatchPart, surface_features: WordFeatures) -> SegmentedBatch:
-        """Return the documents as segmenting them again would; the corpus must have its piece lengths.
+    def load_part_reader(self) -> Callable[[BatchPart], SegmentedBatch]:
+        """Return the function that reads a part; the corpus must have its piece lengths."""
+        return partial(self._read_part, load_word_feature_table().get_features(self.corpus.surfaces))
 
-        ``surface_features``: of the corpus's surface forms, shape (surfaces, 2).
-        """
+    def read_part_edges(self, part: BatchPart) -> BatchEdges:
+        return self._slice_edges(part)[0]
+
+    def read_part_words(self, part: BatchPart) -> tuple[NDArray[np.int32], Ints]:
+        start, end = self.corpus.offsets[[part.first, part.last]].tolist()
+        return self.corpus.lemma_ids[start:end], np.diff(self.corpus.offsets[part.first : part.last + 1])
+
+    def _read_part(self, surface_features: WordFeatures, part: BatchPart) -> SegmentedBatch:
+        """Return the documents of a part; ``surface_features``: of the corpus's surface forms, shape (surfaces, 2)."""
         return SegmentedBatch(
             self._build_batch(part, surface_features), self._slice_occurrences(part), *self._slice_edges(part)
         )
-
-    def read_part_edges(self, part: BatchPart) -> BatchEdges:
-        """Return the edges of the documents, which are counted from the first of the part."""
-        return self._slice_edges(part)[0]
 
     def _build_batch(self, part: BatchPart, surface_features: WordFeatures) -> EncodedBatch:
         corpus, first, last = self.corpus, part.first, part.last

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indexer.documents import PAIR_SEPARATOR
 from indexer.int_arrays import csr_starts
+from indexer.mining.corpus_statistics import PhraseStatistics, PhraseTotals, count_slice
 from indexer.mining.encoded_corpus import (
     EncodedCorpus,
     get_lemma_ids_and_marks,
@@ -20,14 +21,7 @@ from indexer.mining.encoded_corpus import (
 from indexer.mining.mined_batches import Arrays, MinedBatches, pack_edges, pack_occurrences
 from indexer.mining.spelling_counts import DisplayFormCounts, DisplayFormTotals, count_display_forms
 from indexer.model.phrase_model import ModelSettings, PhraseModel
-from indexer.model.topic_space import (
-    PAIR_DIMENSIONS,
-    PhraseVectorMeans,
-    PhraseVectorSums,
-    TopicSpace,
-    learn_topic_space,
-    sum_phrase_vectors,
-)
+from indexer.model.topic_space import PAIR_DIMENSIONS, TopicSpace, learn_topic_space
 from indexer.progress import Progress
 from indexer.runtime.memory import trim_heap
 from indexer.runtime.process_pool import map_in_order
@@ -199,15 +193,10 @@ def _draft_model(
     )
 
 
-class _BatchSums(NamedTuple):
-    """Sums over the edges of a batch; arrays of shape (phrases,)."""
+class _WeighedBatch(NamedTuple):
+    """Statistics and edges of a batch."""
 
-    frequency: NDArray[np.int64]
-    degree: NDArray[np.float64]
-    normalised_weight: NDArray[np.float64]
-    """Weights divided by the root of the document's degree."""
-    edge_count: int
-    topic_vectors: PhraseVectorSums
+    statistics: PhraseStatistics
     packed_edges: Arrays
 
 
@@ -216,45 +205,26 @@ def _complete_model_with_edges(
 ) -> PhraseModel:
     """Return the model with frequencies, degrees, background and topics; fill ``batches.edge_spool`` if asked to."""
     corpus, compiled = batches.corpus, CompiledModel(draft)
-    size = len(draft.phrases)
     pair_topics = topics.keep_leading_dimensions(PAIR_DIMENSIONS)
 
-    def weigh_batch(number: int) -> _BatchSums:
+    def weigh_batch(number: int) -> _WeighedBatch:
         first, last = batches.batches[number]
         words, marks = get_lemma_ids_and_marks(corpus, first, last)
         document, lengths = get_token_documents(corpus, first, last), np.diff(corpus.offsets[first : last + 1])
         edges = build_edges(compiled, *batches.read_occurrences_and_segment_mask(number), document, marks)
-        weight = compute_edge_weights(compiled, edges, words, document, lengths)
-        normalised = weight / np.sqrt(np.bincount(edges.document, weight, minlength=len(lengths)))[edges.document]
-        return _BatchSums(
-            np.bincount(edges.phrase, minlength=size),
-            np.bincount(edges.phrase, weight, minlength=size).astype(np.float64, copy=False),
-            np.bincount(edges.phrase, normalised, minlength=size).astype(np.float64, copy=False),
-            len(edges.phrase),
-            sum_phrase_vectors(pair_topics, words, document, lengths, edges.document, edges.phrase),
-            pack_edges(edges, weight) if keep_edges else (),
-        )
+        weights = compute_edge_weights(compiled, edges, words, document, lengths)
+        statistics = count_slice(pair_topics, words, document, lengths, edges, weights)
+        return _WeighedBatch(statistics, pack_edges(edges, weights) if keep_edges else ())
 
-    frequency, degree, normalised_weight = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
-    edge_count = 0
-    phrase_vectors = PhraseVectorMeans(pair_topics, size)
-    for number, sums in map_in_order(weigh_batch, iter(range(len(batches.batches))), processes):
-        frequency += sums.frequency
-        degree += sums.degree
-        normalised_weight += sums.normalised_weight
-        edge_count += sums.edge_count
-        phrase_vectors.add(sums.topic_vectors)
-        batches.edge_spool.append(sums.packed_edges)
+    totals = PhraseTotals(pair_topics, len(draft.phrases))
+    for number, weighed in map_in_order(weigh_batch, iter(range(len(batches.batches))), processes):
+        totals.add(weighed.statistics)
+        batches.edge_spool.append(weighed.packed_edges)
         progress("weigh", batches.batches[number][1], corpus.document_count)
     return replace(
-        draft,
-        document_frequency=frequency.astype(np.int32),
-        degree=degree,
-        background=np.divide(normalised_weight, np.sqrt(degree), out=np.zeros(size), where=degree > 0),
-        settings={**draft.settings, "edges": edge_count},
+        totals.complete(draft),
         topic_word_ids=np.flatnonzero(topics.vector_rows >= 0).astype(np.int32),
-        topic_vectors=topics.vectors.astype(np.float16),
+        topic_vectors=topics.vectors.astype(np.float16, copy=False),
         topic_scales=topics.scales,
         topic_centroid=topics.centroid,
-        phrase_topic_vectors=phrase_vectors.compute_means(frequency),
     )

@@ -37,6 +37,9 @@ from indexer.text.stopwords import mark_stopwords
 
 _STEPS = 6
 """Steps of the stage "phrases" that progress reports."""
+_MAX_BACKGROUND_WORDS = 150_000
+"""Words of a corpus up to which its topics are learned while phrases are mined; with more, both need too much memory to
+be in it at the same time."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def mine_model(
 
     ``total`` is their number for the progress, 0 if unknown; ``k`` and ``mu`` are stored for the analysis.
     ``on_phrases_mined`` is called before the model is built, ``on_batches_mined`` at the end with what saves an
-    analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_mined``).
+    analysis of the same documents from segmenting them again (``Analyzer.analyse_and_prepare_segmented``).
     """
     keep_batches = on_batches_mined is not None
     corpus = encode_corpus(documents, language, progress, total, processes, with_piece_lengths=keep_batches)
@@ -78,7 +81,8 @@ def mine_model(
     trim_heap()
     frequency = count_document_frequency(corpus)
     # in the background: much of mining keeps only one process busy
-    with run_in_background(partial(learn_corpus_topics, corpus, frequency), processes) as get_topics:
+    topic_processes = processes if len(corpus.lemmas) <= _MAX_BACKGROUND_WORDS else 1
+    with run_in_background(partial(learn_corpus_topics, corpus, frequency), topic_processes) as get_topics:
         mined = mine_phrases(
             corpus, lemmatizer, frequency, thresholds, min_support, progress=progress, processes=processes
         )

@@ -72,6 +72,8 @@ class ModelSettings(TypedDict, total=False):
     """Listed phrases among the candidates."""
     notes: list[str]
     """Remarks for the user, such as a missing lemmatiser."""
+    mined_documents: int
+    """Documents that phrases were mined from; missing if these were all."""
     edges: int
     """Edges between documents and phrases."""
     word_vectors: str

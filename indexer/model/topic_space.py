@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +32,8 @@ SAMPLE_SIZE = 20_000
 """Documents the vectors are learned from: more do not make them sharper, and the time stays constant."""
 _MIN_DOCUMENTS, _MAX_DOCUMENT_SHARE = 3, 0.3
 """Words in fewer documents, or in a larger share of them, have no vector: they say nothing about topics."""
+MAX_WORDS = 64_000
+"""Words with a vector, the most frequent ones: learning takes 4 kB of memory for each."""
 _OVERSAMPLING, _POWER_STEPS = 16, 2
 _MIN_SQUARED_RATIO = 1e-6
 """Squared singular values below this share of the largest are rounding errors."""
@@ -149,17 +150,12 @@ class TopicSpace:
             self.vector_rows, self.word_idf, self.average_length, word_ids, text_of_token, text_lengths
         )
 
-    @cached_property
-    def _single_precision_vectors(self) -> NDArray[np.float32]:
-        """All vectors in single precision; only large batches need them."""
-        return to_single_precision(self.vectors)
-
     def _sum_word_vectors(self, word_weights: _TextWordWeights, text_count: int) -> NDArray[np.float32]:
         """Return the weighted sum of the vectors of each text's words, shape (texts, dimensions)."""
         if text_count > _SMALL_BATCH:
-            return np.asarray(
-                _build_sparse_matrix(word_weights, text_count, len(self.vectors)) @ self._single_precision_vectors
-            )
+            rows, used = np.unique(word_weights.row, return_inverse=True)  # all vectors would take far more memory
+            matrix = _build_sparse_matrix(word_weights._replace(row=used.astype(np.int32)), text_count, len(rows))
+            return np.asarray(matrix @ to_single_precision(self.vectors[rows]))
         parts = _split_by_text(word_weights, text_count)
         return np.stack(
             [word_weights.weight[part] @ to_single_precision(self.vectors[word_weights.row[part]]) for part in parts]
@@ -252,6 +248,9 @@ def _learn_space_on_one_thread(
 ) -> TopicSpace:
     max_frequency = max(_MAX_DOCUMENT_SHARE * document_count, _MIN_DOCUMENTS)
     topic_words = np.flatnonzero((document_frequency >= _MIN_DOCUMENTS) & (document_frequency <= max_frequency))
+    if len(topic_words) > MAX_WORDS:
+        order = np.argsort(-document_frequency[topic_words].astype(np.int64), kind="stable")
+        topic_words = np.sort(topic_words[order[:MAX_WORDS]])
     rows = np.full(len(document_frequency) + 1, -1, dtype=np.int32)
     rows[topic_words] = np.arange(len(topic_words))
     word_idf = np.concatenate([idf(document_frequency, document_count), idf([1], document_count)])
@@ -259,10 +258,10 @@ def _learn_space_on_one_thread(
     matrix = _build_sample_matrix(word_ids, document_offsets, sample, rows, word_idf, average_length)
     rank = min(MAX_DIMENSIONS, max(PAIR_DIMENSIONS, len(sample) // _DOCUMENTS_PER_DIMENSION), *matrix.shape)
     if rank == 0 or matrix.nnz == 0:
-        no_vectors, none = np.zeros((len(topic_words), 0), dtype=np.float32), np.zeros(0, dtype=np.float32)
+        no_vectors, none = np.zeros((len(topic_words), 0), dtype=np.float16), np.zeros(0, dtype=np.float32)
         return TopicSpace(rows, no_vectors, none, none, word_idf, average_length)
-    vectors = _leading_singular_vectors(matrix, rank, seed).astype(np.float16).astype(np.float32)
-    texts = np.asarray(matrix @ vectors)
+    vectors = _leading_singular_vectors(matrix, rank, seed).astype(np.float16)
+    texts = np.asarray(matrix @ to_single_precision(vectors))
     scales = np.sqrt(np.einsum("ij,ij->j", texts, texts, dtype=np.float64)).astype(np.float32)
     centroid = texts.mean(axis=0, dtype=np.float64).astype(np.float32)
     return TopicSpace(rows, vectors, scales, centroid, word_idf, average_length)
@@ -306,18 +305,31 @@ def _leading_singular_vectors(matrix: csr_array, rank: int, seed: int) -> NDArra
     transposed = matrix.T.tocsr()
     width = min(rank + _OVERSAMPLING, *matrix.shape)
     small = np.random.default_rng(seed).standard_normal((matrix.shape[0], width), dtype=np.float32)
-    basis = np.linalg.qr(transposed @ small)[0]
+    basis = _orthonormalise_product(transposed, small)
     for _ in range(_POWER_STEPS):
         small = matrix @ basis
         del basis  # as large as the next one: never both
-        basis = np.linalg.qr(transposed @ small)[0]
+        basis = _orthonormalise_product(transposed, small)
     small = matrix @ basis
     values, rotation = np.linalg.eigh(small.T @ small)
     order = np.argsort(values)[::-1][:rank]
-    vectors = basis @ rotation[:, order[values[order] > _MIN_SQUARED_RATIO * values.max()]]
+    vectors: NDArray[np.float32] = basis @ rotation[:, order[values[order] > _MIN_SQUARED_RATIO * values.max()]]
+    del basis
     # the sign of a singular vector is arbitrary: fix it, so that the same corpus gives the same bytes
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    return np.asarray(vectors * signs, dtype=np.float32)
+    vectors *= np.sign([column[np.abs(column).argmax()] for column in vectors.T])
+    return vectors
+
+
+def _orthonormalise_product(matrix: csr_array, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return an orthonormal basis of the columns of a product, shape as of these.
+
+    It is ``np.linalg.qr`` in double precision, but in place: that one holds four copies at a time.
+    """
+    from scipy.linalg import qr
+
+    product = (matrix @ columns).astype(np.float64, order="F")
+    basis, _ = qr(product, overwrite_a=True, mode="economic", check_finite=False)
+    return np.asarray(basis, dtype=np.float32, order="C")
 
 
 class PhraseVectorSums(NamedTuple):

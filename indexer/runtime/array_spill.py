@@ -75,11 +75,11 @@ class ArraySpool:
         self._groups.append((self._end, [(array.dtype.str, len(array)) for array in arrays]))
         self._end += len(data)
 
-    def read(self, group_number: int) -> list[NDArray[Any]]:
-        """Return the arrays of a group, counted from 0 in the order they were appended."""
+    def read(self, group_number: int, array_count: int | None = None) -> list[NDArray[Any]]:
+        """Return the arrays of a group, counted from 0 in the order they were appended, or the first few of them."""
         offset, layout = self._groups[group_number]
         arrays = []
-        for dtype, length in layout:
+        for dtype, length in layout[:array_count]:
             data = os.pread(self._file.fileno(), np.dtype(dtype).itemsize * length, offset)
             arrays.append(np.frombuffer(data, dtype=dtype))
             offset += len(data)

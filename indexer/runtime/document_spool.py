@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import tempfile
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +24,9 @@ from indexer.vectors import decode_vector
 
 _PROGRESS_INTERVAL = 500
 """Documents between two reports of progress."""
+_MAX_READ_BYTES = 1 << 22
+"""Bytes read at a time, unless one document has more: bounds memory where documents are long."""
+_OFFSET = np.dtype("<i8")
 
 
 class DocumentSpool:
@@ -36,10 +39,8 @@ class DocumentSpool:
         self._file = tempfile.TemporaryFile(prefix="phrasecom-")  # noqa: SIM115  closed by close()
         self._vector_file = tempfile.TemporaryFile(prefix="phrasecom-")  # noqa: SIM115  closed by close()
         self._digest = hashlib.sha256()
-        self._ends = array("q", [0])
-        """Offset where each line ends, after a leading 0."""
-        self._vector_ends = array("q", [0])
-        """Offset where the vector of each document ends, after a leading 0."""
+        self._ends, self._vector_ends = _EndOffsets(), _EndOffsets()
+        """Where each line, and the vector of each document, ends."""
 
     def fill(self, documents: Iterable[Document], progress: Progress = no_progress) -> Self:
         """Append the documents and return this spool."""
@@ -49,22 +50,24 @@ class DocumentSpool:
             with translate_temporary_file_errors():
                 self._file.write(line)
                 self._vector_file.write(vector)
+                self._ends.append(len(line))
+                self._vector_ends.append(len(vector))
             self._digest.update(line)
             self._digest.update(vector)
-            self._ends.append(self._ends[-1] + len(line))
-            self._vector_ends.append(self._vector_ends[-1] + len(vector))
             if self.count % _PROGRESS_INTERVAL == 0:
                 progress("collect", self.count, 0)
         with translate_temporary_file_errors():
             self._file.flush()  # or another process would not see the last lines
             self._vector_file.flush()
+            self._ends.flush()
+            self._vector_ends.flush()
         progress("collect", self.count, self.count)
         return self
 
     @property
     def count(self) -> int:
         """Number of documents."""
-        return len(self._ends) - 1
+        return self._ends.count
 
     def content_hash(self) -> str:
         """Return the SHA-256 of all documents in their order."""
@@ -73,18 +76,31 @@ class DocumentSpool:
     @property
     def has_vectors(self) -> bool:
         """Whether any document has a vector."""
-        return self._vector_ends[-1] > 0
+        return self._vector_ends.last > 0
 
     def __iter__(self) -> Iterator[Document]:
-        for first in range(0, self.count, _PROGRESS_INTERVAL):
-            yield from self.read(first, min(first + _PROGRESS_INTERVAL, self.count))
+        for first, stop in self.split(_PROGRESS_INTERVAL):
+            yield from self.read(first, stop)
+
+    def split(self, max_documents: int, max_bytes: int = _MAX_READ_BYTES) -> Iterator[tuple[int, int]]:
+        """Yield ranges of documents, first and last (exclusive), that together are all of them in their order.
+
+        A range has at most ``max_documents``, and at most ``max_bytes`` unless it is a single one.
+        """
+        first = 0
+        while first < self.count:
+            ends = self._ends.read(first, min(first + max_documents, self.count))
+            fitting = int(np.searchsorted(ends[1:], ends[0] + max_bytes, side="right"))
+            yield first, first + max(fitting, 1)
+            first += max(fitting, 1)
 
     def read(self, first: int, stop: int) -> list[Document]:
         """Return documents ``first`` to ``stop`` (exclusive); also works in a process forked after ``fill``."""
-        start, end = self._ends[first], self._ends[stop]
+        ends = self._ends.read(first, stop)
+        start, end = int(ends[0]), int(ends[-1])
         # by offset: forked processes share the position of the file
         documents = map(decode_document, os.pread(self._file.fileno(), end - start, start).splitlines())
-        if self._vector_ends[stop] == self._vector_ends[first]:
+        if not self.has_vectors:
             return list(documents)
         vectors = self._read_vector_bytes(first, stop)
         return [
@@ -103,21 +119,51 @@ class DocumentSpool:
         return np.array(with_vector, dtype=np.int64), np.stack(rows) if rows else np.zeros((0, 0), np.float32)
 
     def _read_vector_bytes(self, first: int, stop: int) -> list[bytes]:
-        start, end = self._vector_ends[first], self._vector_ends[stop]
-        data = os.pread(self._vector_file.fileno(), end - start, start)
-        ends = self._vector_ends[first : stop + 1]
+        ends = self._vector_ends.read(first, stop).tolist()
+        start = ends[0]
+        data = os.pread(self._vector_file.fileno(), ends[-1] - start, start)
         return [data[own - start : following - start] for own, following in pairwise(ends)]
 
     def close(self) -> None:
         with suppress(OSError):  # what could not be written is not needed any more
             self._file.close()
             self._vector_file.close()
+            self._ends.close()
+            self._vector_ends.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+class _EndOffsets:
+    """Where the bytes of each document end, in a nameless temporary file: a list would grow with the documents."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="phrasecom-")  # noqa: SIM115  closed by close()
+        self._file.write(bytes(_OFFSET.itemsize))
+        self.count = 0
+        self.last = 0
+        """Where the last document ends."""
+
+    def append(self, length: int) -> None:
+        """Add a document of this many bytes."""
+        self.last += length
+        self.count += 1
+        self._file.write(struct.pack("<q", self.last))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def read(self, first: int, stop: int) -> NDArray[np.int64]:
+        """Return where document ``first`` begins and where each one to ``stop`` (exclusive) ends."""
+        size = _OFFSET.itemsize
+        return np.frombuffer(os.pread(self._file.fileno(), size * (stop + 1 - first), size * first), dtype=_OFFSET)
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def split_into_parts_and_reader(
@@ -129,8 +175,7 @@ def split_into_parts_and_reader(
     """
     if isinstance(documents, DocumentSpool):
         spool = documents
-        ranges = ((first, min(first + part_size, spool.count)) for first in range(0, spool.count, part_size))
-        return ranges, lambda part: spool.read(*part)
+        return spool.split(part_size), lambda part: spool.read(*part)
     source = iter(documents)
     return iter(lambda: list(islice(source, part_size)), []), lambda part: part
 

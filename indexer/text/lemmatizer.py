@@ -27,7 +27,8 @@ _CAMEL = re.compile(r"[A-Za-z][a-z]*[A-Z][A-Za-z]*")
 _REGULAR_PLURAL = re.compile(r"[a-z]{4,}[^\W\d_aeiousSAEIOU]s")
 _INVISIBLE = str.maketrans({"\u00ad": None, "\u200c": None, "\u200d": None, "’": "'"})
 _HYPHENS = dict.fromkeys(map(ord, "-\u2010\u2011\u2013\n"))
-_MAX_CACHED_WORDS = 2_000_000
+_MAX_CACHED_WORDS = 250_000
+"""Words whose lemmas are kept, in each process that analyses texts: about 50 MB."""
 NO_TABLE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 
 import numpy as np
@@ -53,16 +53,19 @@ class EmbeddedBuild(Build):
             folder.remove_if_empty()
             self._write_lock.close()
             raise
+        self._word_ids: Mapping[str, int] | None = None
         self._is_finished = False
+
+    def set_words(self, word_ids: Mapping[str, int]) -> None:
+        self._word_ids = self._graph_writer.forward_writer.word_ids = word_ids
 
     def write_prepared(self, prepared: Iterable[AnalysedDocument]) -> None:
         with translate_os_errors(self._folder.root):
             for analysed in prepared:
-                if analysed.document.id in self._graph_writer:
-                    self._writer.delete_documents_by_term("id", analysed.document.id)
                 stored, document = fulltext_index.repair_and_build_tantivy_document(analysed)
+                if self._graph_writer.add(stored):
+                    self._writer.delete_documents_by_term("id", stored.document.id)
                 self._writer.add_document(document)
-                self._graph_writer.add(stored)
                 self._vector_writer.add(stored.document.id, self.find_vector(stored))
 
     def write_text_vectors(self, batches: Iterable[NDArray[np.float32]]) -> None:
@@ -73,7 +76,7 @@ class EmbeddedBuild(Build):
         with translate_os_errors(self._folder.root):
             self._writer.commit()
             self._writer.wait_merging_threads()
-            arrival_numbers = self._graph_writer.finish(model.phrase_ids, model.word_ids)
+            arrival_numbers = self._graph_writer.finish(model.phrase_ids, self._word_ids or model.word_ids)
             self._vector_writer.finish(arrival_numbers)
             (self._epoch_path / "model.npz").write_bytes(model.to_bytes())
             opstamp = fulltext_index.read_opstamp(self._epoch_path / "index")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from indexer import array_files
 from indexer.documents import AnalysedDocument
@@ -20,8 +20,10 @@ from indexer.int_arrays import csr_positions, csr_starts
 
 BATCH_DOCUMENTS = 4096
 """Documents written at a time."""
-_RAW_TYPES: dict[str, type[np.generic]] = {"words": np.int32, "salient_rows": np.int32, "salience": np.float64}
-"""Raw files of a build, in order of arrival."""
+_RAW_CODES = {
+    "words": "i", "salient_rows": "i", "salience": "d", "word_counts": "i", "salient_counts": "i", "versions": "Q",
+}  # fmt: skip
+"""Raw files of a build, in order of arrival, by the type code of ``array``; the last three have a number a document."""
 _NEW_LINE = "\n"
 _UNKNOWN = -2
 """Placeholder for a word that the model does not know, until its document is blanked."""
@@ -34,22 +36,22 @@ class ForwardIndexWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.word_ids: Mapping[str, int] | None = None
+        """The model's ids of words, where they are known before the first document."""
         self._arrival_word_ids = {_NEW_LINE: 0}
-        """Ids of words in order of arrival; the model's ids are known at the end only."""
-        self._sizes: dict[str, array[int]] = {"words": array("q"), "salient": array("q")}
-        self._versions = array("Q")
-        self._files: dict[str, BufferedWriter] = {name: self._raw_path(name).open("wb") for name in _RAW_TYPES}
+        """Otherwise ids of words in order of arrival."""
+        self._files: dict[str, BufferedWriter] = {name: self._raw_path(name).open("wb") for name in _RAW_CODES}
 
     def add(self, analysed: AnalysedDocument, salient_ids: list[int]) -> None:
         """Add a document; ``salient_ids`` numbers its salient phrases in order of arrival."""
-        version, word_ids = _parse_hex_version(analysed.version), self._arrival_word_ids
+        version = _parse_hex_version(analysed.version)
         words = [_NEW_LINE] if version is None else _split_words_and_newlines(analysed.tokens)
-        self._sizes["words"].append(len(words))
-        array("i", [word_ids.setdefault(word, len(word_ids)) for word in words]).tofile(self._files["words"])
-        self._sizes["salient"].append(len(salient_ids))
-        array("i", salient_ids).tofile(self._files["salient_rows"])
-        array("d", [one.salience for one in analysed.salient]).tofile(self._files["salience"])
-        self._versions.append(version or 0)
+        self._write("words", self._get_word_ids(words))
+        self._write("word_counts", [len(words)])
+        self._write("salient_rows", salient_ids)
+        self._write("salience", [one.salience for one in analysed.salient])
+        self._write("salient_counts", [len(salient_ids)])
+        self._write("versions", [version or 0])
 
     def finish(self, arrival_numbers: Ints, phrase_rows: Ints, model_word_ids: Mapping[str, int]) -> None:
         """Write the arrays, except those of the edges.
@@ -57,19 +59,20 @@ class ForwardIndexWriter:
         ``arrival_numbers``: arrival number of each document, by document number; ``phrase_rows``: graph row of each
         phrase in order of arrival; ``model_word_ids``: the model's id of each word.
         """
-        self._save_array("versions", np.frombuffer(self._versions, dtype=np.uint64)[arrival_numbers])
+        self._save_array("versions", self._memory_map_raw("versions")[arrival_numbers])
         self._save_word_ids(arrival_numbers, model_word_ids)
-        raw_starts = csr_starts(np.frombuffer(self._sizes["salient"], dtype=np.int64))
-        starts = csr_starts(np.diff(raw_starts)[arrival_numbers])
+        counts = self._memory_map_raw("salient_counts")
+        raw_starts, starts = csr_starts(counts), csr_starts(counts[arrival_numbers])
         self._save_array("salient_starts", starts)
         for name in ("salient_rows", "salience"):
-            raw, out = self._memory_map_raw(name), self._create_array(name, int(starts[-1]), _RAW_TYPES[name])
+            raw = self._memory_map_raw(name)
+            out = self._create_array(name, int(starts[-1]), raw.dtype)
             for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
                 values = raw[csr_positions(raw_starts, arrival_numbers[first : first + BATCH_DOCUMENTS])]
                 out[starts[first] : starts[first] + len(values)] = (
                     phrase_rows[values] if name == "salient_rows" else values
                 )
-        for name in _RAW_TYPES:
+        for name in _RAW_CODES:
             self._raw_path(name).unlink()
 
     def create_edge_arrays(self, edge_starts: Ints) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
@@ -84,31 +87,51 @@ class ForwardIndexWriter:
             for file in self._files.values():
                 stack.callback(file.close)
 
+    def _get_word_ids(self, words: Sequence[str]) -> list[int]:
+        """Return the model's ids of words, if they are known, otherwise ids by arrival."""
+        if (known := self.word_ids) is not None:
+            return [LINE_END if word == _NEW_LINE else known.get(word, _UNKNOWN) for word in words]
+        arrived = self._arrival_word_ids
+        return [arrived.setdefault(word, len(arrived)) for word in words]
+
+    def _list_model_ids(self, model_word_ids: Mapping[str, int]) -> Ints | None:
+        """Return the model's id of each word by its id of arrival; None if these are the model's already."""
+        if self.word_ids is not None:
+            return None
+        ids = np.array([model_word_ids.get(word, _UNKNOWN) for word in self._arrival_word_ids], dtype=np.int64)
+        ids[self._arrival_word_ids[_NEW_LINE]] = LINE_END
+        return ids
+
     def _save_word_ids(self, arrival_numbers: Ints, model_word_ids: Mapping[str, int]) -> None:
-        model_ids = np.array([model_word_ids.get(word, _UNKNOWN) for word in self._arrival_word_ids], dtype=np.int64)
-        model_ids[self._arrival_word_ids[_NEW_LINE]] = LINE_END
-        raw, raw_starts = self._memory_map_raw("words"), csr_starts(np.frombuffer(self._sizes["words"], dtype=np.int64))
-        sizes = [np.zeros(0, dtype=np.int64)]
+        model_ids = self._list_model_ids(model_word_ids)
+        raw, raw_counts = self._memory_map_raw("words"), self._memory_map_raw("word_counts")
+        raw_starts, sizes = csr_starts(raw_counts), [np.zeros(0, dtype=np.int64)]
         with self._raw_path("word_ids").open("wb") as out:
             for first in range(0, len(arrival_numbers), BATCH_DOCUMENTS):
                 batch = arrival_numbers[first : first + BATCH_DOCUMENTS]
-                word_ids = model_ids[raw[csr_positions(raw_starts, batch)]]
-                word_ids, batch_sizes = _blank_documents_with_unknown_words(word_ids, np.diff(raw_starts)[batch])
+                word_ids = raw[csr_positions(raw_starts, batch)].astype(np.int64)
+                if model_ids is not None:
+                    word_ids = model_ids[word_ids]
+                word_ids, batch_sizes = _blank_documents_with_unknown_words(word_ids, raw_counts[batch])
                 word_ids.astype(np.int32).tofile(out)
                 sizes.append(batch_sizes)
         starts = csr_starts(np.concatenate(sizes))
         self._save_array("word_id_starts", starts)
-        encoded = array_files.memory_map_raw_file(self._raw_path("word_ids"), np.int32)
+        encoded = array_files.memory_map_raw_file(self._raw_path("word_ids"), np.dtype(np.int32))
         self._create_array("word_ids", int(starts[-1]), np.int32)[:] = encoded
         self._raw_path("word_ids").unlink()
+
+    def _write(self, name: str, values: Iterable[float]) -> None:
+        """Append numbers to a raw file."""
+        array(_RAW_CODES[name], values).tofile(self._files[name])
 
     def _raw_path(self, name: str) -> Path:
         return self._folder / f"raw.forward_{name}"
 
     def _memory_map_raw(self, name: str) -> NDArray[Any]:
-        return array_files.memory_map_raw_file(self._raw_path(name), _RAW_TYPES[name])
+        return array_files.memory_map_raw_file(self._raw_path(name), np.dtype(_RAW_CODES[name]))
 
-    def _create_array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+    def _create_array(self, name: str, size: int, dtype: DTypeLike) -> NDArray[Any]:
         return array_files.create_mapped_array(self._folder / forward_file_name(name), size, dtype)
 
     def _save_array(self, name: str, values: NDArray[np.generic]) -> None:

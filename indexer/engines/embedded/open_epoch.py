@@ -24,7 +24,7 @@ from indexer.engines.embedded.forward_index import load_forward_index
 from indexer.engines.embedded.index_folder import FileStamp, IndexFolder, load_info, read_stamp
 from indexer.engines.embedded.phrase_graph import load_phrase_graph
 from indexer.engines.embedded.snapshot import EpochSnapshot
-from indexer.engines.embedded.vectors.vector_index import load_vector_index
+from indexer.engines.embedded.vectors.vector_index import load_vector_indexes
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import EpochChanged
 from indexer.model.phrase_model import PhraseModel
@@ -76,7 +76,7 @@ class OpenEpoch:
             self._compare_files()
             self.graph = load_phrase_graph(self.path / "graph")
             self.forward_index = load_forward_index(self.path / "graph", len(self.graph))
-            self.vectors = load_vector_index(self.path / "graph")
+            self.vectors = load_vector_indexes(self.path / "graph")
             self._index = fulltext_index.open_index(self.path / "index")
             self.schema = self._index.schema
             self._delta_stamp: FileStamp | None = None

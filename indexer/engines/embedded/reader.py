@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,13 +84,17 @@ class EmbeddedReader(Reader):
         return [_keep_readable(documents.get(id), groups) for id in ids]
 
     @report_damage
-    def _list_live_ids(self) -> list[str]:
-        return self._epoch.current_state().snapshot.list_live_ids()
+    def _iterate_live_ids(self) -> Iterator[str]:
+        return self._epoch.current_state().snapshot.iterate_live_ids()
+
+    @report_damage
+    def _read_ids(self, ids: Iterator[str]) -> list[str]:
+        return list(islice(ids, SCAN_BATCH_DOCUMENTS))
 
     def scan(self, groups: Groups = None) -> Iterator[AnalysedDocument]:
-        ids = self._list_live_ids()
-        for first in range(0, len(ids), SCAN_BATCH_DOCUMENTS):
-            for analysed in self.fetch(ids[first : first + SCAN_BATCH_DOCUMENTS], groups):
+        ids = self._iterate_live_ids()
+        while batch := self._read_ids(ids):
+            for analysed in self.fetch(batch, groups):
                 if analysed is not None:
                     yield analysed
 

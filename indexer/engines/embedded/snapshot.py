@@ -5,9 +5,11 @@ Documents of the epoch keep their numbers; added documents are numbered after th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import merge
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from indexer.lazy_sequences import LazySequence
 
 MIN_BATCH_LOOKUP = 50
 """Number of ids from which they are looked up together."""
+_BLOCK_IDS = 4096
+"""Ids that are read at a time when all are."""
 
 
 @dataclass(frozen=True)
@@ -121,11 +125,11 @@ class EpochSnapshot:
         is_unchanged[is_unchanged] = self._live_mask[numbers[is_unchanged]]
         return np.where(is_unchanged, numbers, -1)
 
-    def list_live_ids(self) -> list[str]:
-        """Return the ids of all live documents, ascending."""
-        numbers = np.flatnonzero(self._live_mask)
-        epoch_ids = self.graph.ids.take(numbers[numbers < len(self.graph)])
-        return sorted([*epoch_ids, *self.added_ids]) if self.added_ids else epoch_ids
+    def iterate_live_ids(self) -> Iterator[str]:
+        """Yield the ids of all live documents, ascending."""
+        numbers = np.flatnonzero(self._live_mask[: len(self.graph)])
+        blocks = (numbers[first : first + _BLOCK_IDS] for first in range(0, len(numbers), _BLOCK_IDS))
+        return merge(chain.from_iterable(map(self.graph.ids.take, blocks)), sorted(self.added_ids))
 
     def read_ids_titles_and_degrees(
         self, numbers: NDArray[np.int64]

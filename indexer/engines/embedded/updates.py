@@ -36,7 +36,7 @@ class UpdateSession:
         self._graph, self._path, self._files = epoch.graph, epoch.path, epoch.files
         self._delta = delta
         text_dimensions = read_text_dimensions(epoch.info.settings)
-        self._dimensions = text_dimensions if epoch.vectors is None else epoch.vectors.dimensions
+        self._dimensions = epoch.vectors[0].dimensions if epoch.vectors else text_dimensions
         self._find_vector = _choose_vector_finder(epoch, text_dimensions)
         self._writer = fulltext_index.open_index(epoch.path / "index").writer(UPDATE_MEMORY_BYTES, 1)
         self._files.start_writing()

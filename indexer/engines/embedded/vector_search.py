@@ -6,6 +6,7 @@ a score.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -25,7 +26,7 @@ Cosines = NDArray[np.float32]
 
 def find_nearest(
     snapshot: EpochSnapshot,
-    vectors: VectorIndex | None,
+    indexes: Sequence[VectorIndex],
     query: VectorQuery,
     allowed: NDArray[np.bool_] | None,
     *,
@@ -40,7 +41,7 @@ def find_nearest(
         return []
     target = make_unit_vector(query.vector)
     parts = [_compare_added(snapshot, target, allowed)]
-    if vectors is not None:
+    for vectors in indexes:
         rows = _choose_rows(snapshot, vectors, query, target, is_exact=is_exact)
         parts.append(_compare_rows(vectors, rows, target, allowed))
     numbers = np.concatenate([part[0] for part in parts])

@@ -16,6 +16,7 @@ from indexer.mining import model_builder, phrase_quality
 from indexer.mining.encoded_corpus import iterate_document_ranges
 from indexer.mining.mined_batches import MinedBatches
 from indexer.mining.pipeline import mine_model
+from indexer.mining.streamed_corpus import count_corpus
 from indexer.model.bm25 import Bm25Scorer
 from indexer.model.phrase_model import PhraseModel
 from indexer.runtime.document_spool import DocumentSpool
@@ -105,11 +106,30 @@ def test_mined_batches_give_the_same_documents_as_analysing_anew(
     with DocumentSpool() as spool:
         spool.fill([*documents, *unusual])
         analyzer = Analyzer(mine_model(spool, processes=processes, on_batches_mined=mined.append))
-        prepared = analyzer.analyse_and_prepare_mined(
+        prepared = analyzer.analyse_and_prepare_segmented(
             mined[0], spool, lambda analysed: analysed, processes=processes, progress=lambda *step: steps.append(step)
         )
         assert list(prepared) == list(analyzer.analyse_all([*documents, *unusual]))
     assert steps[-1] == ("analyse", spool.count, spool.count)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_streamed_corpus_gives_the_same_documents_as_analysing_anew(
+    documents: list[Document], processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.mining.streamed_corpus.PART_DOCUMENTS", 5)
+    unusual = [
+        Document("empty"),
+        Document("title", title="Only a title"),
+        Document("signs", text="... !"),
+        Document("new", title="WiFi for zorbs", text="Unseen zorbs' queen-bee flibbered at the Zorb Flibber Club."),
+    ]
+    with DocumentSpool() as spool:
+        spool.fill([*documents, *unusual])
+        model, corpus = count_corpus(mine_model(documents[:40]), spool, processes)
+        analyzer = Analyzer(model)
+        prepared = analyzer.analyse_and_prepare_segmented(corpus, spool, lambda analysed: analysed, processes=processes)
+        assert list(prepared) == list(analyzer.analyse_all([*documents, *unusual]))
 
 
 def test_a_stored_model_analyses_like_the_one_that_was_mined(

@@ -17,7 +17,8 @@ from indexer.engines.base import Engine, Reader
 from indexer.engines.embedded import vector_search
 from indexer.engines.embedded.delta import load_delta
 from indexer.engines.embedded.epoch_builder import EmbeddedBuild
-from indexer.engines.embedded.vectors.vector_index import VECTORS_FILE, load_vector_index, make_row
+from indexer.engines.embedded.vectors import vector_index
+from indexer.engines.embedded.vectors.vector_index import VECTORS_FILE, load_vector_indexes, make_row
 from indexer.engines.search_types import Selection, VectorQuery
 from indexer.errors import CorruptIndex
 from indexer.vectors import VECTOR_SETTING, encode_vector
@@ -126,8 +127,8 @@ def test_the_file_begins_with_the_vectors_in_the_order_of_documents(tantivy_engi
         [make_draft(f"d{n}", ["mail"], vector=vectors[n] if n != 3 else None) for n in (5, 0, 6, 3, 2, 1, 4)]
     )
     write_vectors(tantivy_engine, corpus)
-    index = load_vector_index(find_epoch(tantivy_engine) / "graph")
-    assert index is not None and index.documents.tolist() == [0, 1, 2, 4, 5, 6]
+    (index,) = load_vector_indexes(find_epoch(tantivy_engine) / "graph")
+    assert index.documents.tolist() == [0, 1, 2, 4, 5, 6]
     np.testing.assert_array_equal(index.rows, [make_row(vectors[n]) for n in index.documents.tolist()])
 
 
@@ -140,6 +141,23 @@ def test_a_document_written_twice_has_its_last_vector(tantivy_engine: Engine) ->
         build.commit(corpus.model, replace(corpus.make_info("papers"), settings={VECTOR_SETTING: 2}))
     reader = tantivy_engine.open_reader("papers")
     assert [(hit.id, hit.score) for hit in reader.search(Selection(), vector=VectorQuery(second, 5)).hits] == [("d", 1)]
+
+
+def test_many_vectors_are_in_several_files_and_found_in_all(
+    tantivy_engine: Engine, large_corpus: AnalysedCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (query,) = make_random_vectors(1, DIMENSIONS, seed=4)
+    ranked = rank_by_vector(large_corpus.documents, query)
+    monkeypatch.setattr(vector_index, "GRAPH_BYTES", 1 << 19)
+    reader = write_vectors(tantivy_engine, large_corpus)
+    indexes = load_vector_indexes(find_epoch(tantivy_engine) / "graph")
+    assert [len(index) > vector_search.SMALL_INDEX_ROWS for index in indexes] == [True, False]
+    numbers = np.concatenate([index.documents for index in indexes])
+    assert numbers.tolist() == list(range(len(large_corpus.documents)))
+    searched = count_graph_searches(monkeypatch)
+    result = reader.search(Selection(), size=10, vector=VectorQuery(query, 10))
+    assert len(searched) == 1
+    assert_nearest([(hit.id, hit.score) for hit in result.hits], ranked, 10, tolerance=0.02)
 
 
 def test_only_an_index_with_vectors_has_files_of_them(tantivy_engine: Engine) -> None:

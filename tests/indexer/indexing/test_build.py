@@ -204,7 +204,8 @@ from indexer.engines import open_engine
 from indexer.readers.registry import read_documents
 from indexer.readers.rejects import Rejects
 
-folder, corpus, when = sys.argv[1:]
+folder, corpus, when, sample_documents = sys.argv[1:]
+analysis = pipeline.AnalysisOptions(sample_documents=int(sample_documents))
 calls = []
 
 def progress(name, done, total):
@@ -224,23 +225,25 @@ with open_engine(folder) as engine:
             new.commit = killed
             return new
         engine.start_build = build
-    pipeline.build_index(read_documents([corpus], Rejects()), engine, "made-up", progress=progress, processes=1)
+    documents = read_documents([corpus], Rejects())
+    pipeline.build_index(documents, engine, "made-up", analysis, progress, processes=1)
 print(len(calls))
 """
 
 
 @pytest.mark.slow
-def test_a_killed_build_run_again_gives_the_index_of_an_undisturbed_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sample_documents", [0, 200])
+def test_a_killed_build_run_again_gives_the_index_of_an_undisturbed_run(tmp_path: Path, sample_documents: int) -> None:
     """Kill it at moments spread over the whole run, and right after the commit."""
     corpus = write_jsonl(tmp_path / "corpus.jsonl", generate_documents(600))
-    calls = int(run_build(tmp_path / "undisturbed", corpus, "never").stdout)
+    calls = int(run_build(tmp_path / "undisturbed", corpus, "never", sample_documents).stdout)
     with open_engine(str(tmp_path / "undisturbed")) as engine:
         expected = engine.open_reader("made-up")
         moments = sorted({1, 2, calls // 3, calls // 2, calls - 1, calls})
         for when in [*map(str, moments), "committed"]:
             folder = tmp_path / f"killed-{when}"
-            assert run_build(folder, corpus, when).returncode == -signal.SIGKILL
-            assert run_build(folder, corpus, "never").returncode == 0
+            assert run_build(folder, corpus, when, sample_documents).returncode == -signal.SIGKILL
+            assert run_build(folder, corpus, "never", sample_documents).returncode == 0
             with open_engine(str(folder)) as other:
                 reader = other.open_reader("made-up")
                 assert reader.info == replace(expected.info, created=reader.info.created)
@@ -249,8 +252,8 @@ def test_a_killed_build_run_again_gives_the_index_of_an_undisturbed_run(tmp_path
             assert count_files(folder / "made-up") == count_files(tmp_path / "undisturbed" / "made-up")
 
 
-def run_build(folder: Path, corpus: Path, when: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", KILLED_BUILD, str(folder), str(corpus), when]
+def run_build(folder: Path, corpus: Path, when: str, sample_documents: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", KILLED_BUILD, str(folder), str(corpus), when, str(sample_documents)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -1,5 +1,6 @@
-"""The vectors of an epoch's documents: one file with the vectors and a graph of neighbours among them (HNSW).
+"""The vectors of an epoch's documents: files with the vectors and a graph of neighbours among them (HNSW).
 
+One file is enough unless its graph would take too much memory to build; each of several has a range of the documents.
 The library writes the vectors first, one row each in the order in which they were added, then the graph. So a search
 over chosen documents, which must be exact, reads the same memory-mapped rows that an approximate one walks through.
 
@@ -11,9 +12,10 @@ document takes 917 bytes: 768 for the vector, the rest for the graph.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 VECTORS_FILE: Final = "vectors.usearch"
 DOCUMENTS_FILE: Final = "vector_documents.npy"
 """Document number of each row, since documents may have no vector."""
+GRAPH_BYTES: Final = 256_000_000
+"""Bytes of vectors and graph in a file: they are held in memory while it is built."""
+_ROW_GRAPH_BYTES: Final = 150
+"""Bytes of the graph for each vector."""
 _HEADER: Final = np.dtype("<u4")
 """Type of the two numbers before the rows: how many there are, and the bytes of each."""
 _CONNECTIVITY, _EXPANSION_ADD = 16, 128
@@ -111,7 +117,7 @@ def create_graph(dimensions: int, expansion_add: int = _EXPANSION_ADD) -> Index:
 
 @dataclass(frozen=True)
 class VectorIndex:
-    """The vectors of an epoch, open for reading."""
+    """The vectors of an epoch, or of a range of its documents, open for reading."""
 
     path: Path
     documents: NDArray[np.int32]
@@ -139,18 +145,33 @@ class VectorIndex:
         return graph
 
 
-def load_vector_index(folder: Path) -> VectorIndex | None:
-    """Open the vectors in a folder, or return None if the documents have none.
+def count_graph_rows(dimensions: int) -> int:
+    """Return how many vectors a file may have."""
+    return max(1, GRAPH_BYTES // (np.dtype(np.float16).itemsize * dimensions + _ROW_GRAPH_BYTES))
+
+
+def list_file_pairs(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the paths for the vectors and the document numbers of each range of documents, without end."""
+    vectors, documents = folder / VECTORS_FILE, folder / DOCUMENTS_FILE
+    yield vectors, documents
+    for number in count(1):
+        yield vectors.with_stem(f"{vectors.stem}-{number}"), documents.with_stem(f"{documents.stem}-{number}")
+
+
+def load_vector_indexes(folder: Path) -> tuple[VectorIndex, ...]:
+    """Open the vectors in a folder, by document number ascending; none if the documents have none.
 
     Raise OSError or ValueError if a file is missing or cut short.
     """
-    path = folder / VECTORS_FILE
-    if not path.exists():
-        return None
-    documents = memory_map_array(folder / DOCUMENTS_FILE)
-    count, row_bytes = np.fromfile(path, dtype=_HEADER, count=2).tolist()
+    pairs = takewhile(lambda pair: pair[0].exists(), list_file_pairs(folder))
+    return tuple(_load_vector_index(*pair) for pair in pairs)
+
+
+def _load_vector_index(path: Path, documents_path: Path) -> VectorIndex:
+    documents = memory_map_array(documents_path)
+    row_count, row_bytes = np.fromfile(path, dtype=_HEADER, count=2).tolist()
     start, itemsize = 2 * _HEADER.itemsize, np.dtype(np.float16).itemsize
-    if count != len(documents) or row_bytes % itemsize or path.stat().st_size < start + count * row_bytes:
-        raise ValueError(f"{VECTORS_FILE} is inconsistent")
-    rows = np.memmap(path, dtype=np.float16, mode="r", offset=start, shape=(count, row_bytes // itemsize))
+    if row_count != len(documents) or row_bytes % itemsize or path.stat().st_size < start + row_count * row_bytes:
+        raise ValueError(f"{path.name} is inconsistent")
+    rows = np.memmap(path, dtype=np.float16, mode="r", offset=start, shape=(row_count, row_bytes // itemsize))
     return VectorIndex(path, documents, rows.view(np.ndarray))
