@@ -46,6 +46,7 @@ def test_a_phrase_is_a_run_that_ends_in_a_noun(text: str, phrases: set[str]) -> 
         ("It was signed by Hutton acting for it.", "Hutton"),
         ("Add 4 stalks celery.", "celery"),
         ("Add 300 g flour.", "flour"),
+        ("Add ½ tablespoons sugar.", "sugar"),
     ],
 )
 def test_what_is_no_part_of_the_thing_is_left_out(text: str, phrase: str) -> None:
