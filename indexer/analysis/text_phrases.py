@@ -18,7 +18,7 @@ from indexer.segmentation.batch import EncodedBatch
 from indexer.syntax.noun_phrases import find_noun_phrases
 from indexer.syntax.tagger import tag_tokens
 from indexer.syntax.word_features import has_shape
-from indexer.syntax.word_runs import FUNCTION_WORD_SHARE, find_word_runs
+from indexer.syntax.word_runs import CAPITALISED_NOUN_LANGUAGES, FUNCTION_WORD_SHARE, find_word_runs
 from indexer.syntax.word_shapes import Shape
 
 TAGGED_LANGUAGE = "en"
@@ -31,6 +31,16 @@ _MIN_HEADLINE_WORDS = 3
 """A shorter title without capitals is a name rather than a sentence."""
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """An odd number whose bits look random."""
+
+
+def finds_all_phrases(model: PhraseModel) -> bool:
+    """Return whether what is in no phrase of a text is none: in other languages, one must be repeated to be found."""
+    language = _get_language(model)
+    return language == TAGGED_LANGUAGE or language in CAPITALISED_NOUN_LANGUAGES
+
+
+def _get_language(model: PhraseModel) -> str:
+    return model.settings.get("language", "en").partition("-")[0]
 
 
 def select_text_phrases(
@@ -73,7 +83,7 @@ def _select_of_document(
 def _find_phrases(model: PhraseModel, batch: EncodedBatch, by_corpus: bool) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Return the first token and the length of each phrase of a batch, and whether it is one even if the text has it
     only once, each of shape (phrases,)."""
-    language = model.settings.get("language", "en").partition("-")[0]
+    language = _get_language(model)
     if language == TAGGED_LANGUAGE:
         tags = tag_tokens(batch.word_features, batch.marks)
         starts, lengths = find_noun_phrases(tags, batch.word_features, batch.marks)

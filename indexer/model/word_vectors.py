@@ -27,6 +27,7 @@ UNKNOWN = -1
 """Row of a word that has no vector."""
 _LEVELS = 16
 _MIDDLE = (_LEVELS - 1) / 2
+_MAX_CACHED_WORDS = 100_000
 _BYTES = np.arange(256)
 _PAIRS = (np.stack([_BYTES % _LEVELS, _BYTES // _LEVELS], axis=1) - _MIDDLE).astype(np.float32)
 """The two components that a byte stands for, in steps, shape (256, 2)."""
@@ -76,6 +77,28 @@ class WordVectors:
         vectors: NDArray[np.float32] = _PAIRS[self.codes[rows]].reshape(len(rows), self.dimensions) * self.steps
         vectors[np.asarray(rows) == UNKNOWN] = 0
         return vectors
+
+    def measure_specificity(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Return how much longer the vector of each word is than an average one, from -0.4 to 0.2, shape (words,).
+
+        Words of general meaning ("main", "number") are near the mean of frequent words, which is 0. A word without a
+        vector has 0: nothing is known of it.
+        """
+        known = self._specificity
+        if missing := [word for word in dict.fromkeys(words) if word not in known]:
+            rows = self.find_rows(missing)
+            lengths = np.linalg.norm(self.get_vectors(rows), axis=1)
+            found = dict(zip(missing, np.where(rows == UNKNOWN, 0.0, lengths - 1.0).tolist(), strict=True))
+            if len(known) < _MAX_CACHED_WORDS:
+                known.update(found)
+            else:
+                known = known | found
+        return np.fromiter(map(known.__getitem__, words), dtype=np.float64, count=len(words))
+
+    @cached_property
+    def _specificity(self) -> dict[str, float]:
+        """That of the first words that were asked for."""
+        return {}
 
     def save(self, folder: Path) -> None:
         """Write the arrays to a folder."""

@@ -114,9 +114,18 @@ def _find_openers(tokens: PhraseTokens) -> Mask:
     is_opener = (tokens.has(Shape.QUANTIFIER) | IS_COMPARED[tokens.tags]) & tokens.is_lower
     is_number = tokens.has_tag(Tag.CD)
     is_opener |= is_number & ~tokens.has(Shape.YEAR)
-    is_opener |= tokens.has(Shape.LETTER) & tokens.has_previous(is_number)  # a unit: 500 g flour
+    is_opener |= tokens.has_previous(is_number) & _find_units(tokens)
     is_opener |= find_verbs_before_objects(tokens)
     return np.asarray(is_opener & ~tokens.is_in_chain)
+
+
+def _find_units(tokens: PhraseTokens) -> Mask:
+    """Return which tokens are units if a number is before them: "500 g flour", "4 stalks celery".
+
+    Before a noun, a noun is singular ("five-star hotel") unless it says how the other is counted.
+    """
+    is_plural_before_noun = tokens.has_tag(Tag.NNS) & tokens.is_lower & tokens.has_next(tokens.is_noun)
+    return np.asarray(tokens.has(Shape.LETTER) | is_plural_before_noun)
 
 
 def _find_inner_phrases(tokens: PhraseTokens, phrases: Ranges) -> Ranges:
@@ -124,12 +133,14 @@ def _find_inner_phrases(tokens: PhraseTokens, phrases: Ranges) -> Ranges:
 
     They begin after an adjective, a participle or a chain of hyphens ("quarterly dividend" in "regular quarterly
     dividend"), or with one after a noun ("option-adjusted spread" in "Fannie Mae option-adjusted spread"). Two nouns
-    are not parted, for the first says what kind the second is; nor is "machine learning".
+    are not parted, for the first says what kind the second is; nor is "machine learning", nor a name ("Creative
+    Commons").
     """
     starts, ends = phrases
     is_gerund_noun = tokens.has_tag(Tag.VBG) & tokens.has_previous(tokens.is_noun)
     is_modifier = (_IS_MODIFIER[tokens.tags] & ~tokens.is_identifier & ~is_gerund_noun) | tokens.is_in_chain
-    is_edge = (is_modifier | shift(is_modifier, 1)) & ~tokens.is_hyphen_before
+    is_in_name = tokens.is_name & tokens.has_previous(tokens.is_name)
+    is_edge = (is_modifier | shift(is_modifier, 1)) & ~tokens.is_hyphen_before & ~is_in_name
     owners = np.repeat(np.arange(len(starts)), ends - starts)
     positions = range_positions(starts, ends - starts)
     is_kept = is_edge[positions] & (positions > starts[owners]) & (positions + 1 < ends[owners])

@@ -15,6 +15,7 @@ from indexer.syntax.word_shapes import Shape
 _IS_CLASS_WORD = make_tag_mask((Tag.NN, Tag.NNP, Tag.JJ))
 _BEGINS_OBJECT = make_tag_mask((Tag.DT, Tag.PDT, Tag.PRP, Tag.PRP_S, Tag.CD, Tag.JJ, Tag.JJR, Tag.JJS))
 """A gerund between a noun and one of these is a verb: the method learning the weights."""
+_DETERMINES_OBJECT = make_tag_mask((Tag.DT, Tag.PDT, Tag.PRP, Tag.PRP_S))
 _TAKES_PARTICIPLE = make_tag_mask((Tag.PRP, Tag.WDT, Tag.WP, Tag.MD))
 
 
@@ -33,11 +34,14 @@ def find_verbs_after_nouns(tokens: PhraseTokens) -> Mask:
     """Return which participles after a noun are verbs: "methods using networks", "the firm reported earnings".
 
     A gerund after a singular noun may belong to the noun after it ("machine learning methods"), but not to an adjective
-    ("a robot tracing spherical curves").
+    ("a robot tracing spherical curves"). What looks like a plural after a singular noun is a verb if it may be
+    one and an object begins after it ("the thermometer shows the temperature").
     """
     is_verb = IS_PLURAL[tokens.previous_tags] | _BEGINS_OBJECT[tokens.next_tags] | tokens.has(Shape.OBJECT_PARTICIPLE)
     is_verb &= tokens.has_tag(Tag.VBG)
     is_verb |= tokens.has_tag(Tag.VBN)
+    is_third_person = tokens.has_tag(Tag.NNS) & tokens.may_be_third_person & ~IS_PLURAL[tokens.previous_tags]
+    is_verb |= is_third_person & _DETERMINES_OBJECT[tokens.next_tags]
     return np.asarray(is_verb & tokens.has_previous(tokens.is_noun) & ~tokens.is_in_chain)
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from indexer.int_arrays import Ints
 from indexer.syntax.tagger import Tags
 from indexer.syntax.tags import NOUNS, Tag, make_tag_mask
-from indexer.syntax.word_features import WordFeatures, has_shape
+from indexer.syntax.word_features import WordFeatures, get_forms, has_shape
+from indexer.syntax.word_forms import Form
 from indexer.syntax.word_shapes import Shape
 from indexer.text.tokenizer import Mark
 
@@ -48,6 +49,8 @@ class PhraseTokens:
         """Whether the token has no capital, or one that only says that a sentence begins."""
         self.is_identifier = self.has(Shape.IDENTIFIER)
         self.is_noun = _IS_NOUN[tags] | self.is_identifier
+        self.may_be_third_person = (get_forms(features) & Form.VERB_S) != 0
+        """Whether the token may be the third person of a verb, whatever its tag is."""
         is_proper = _IS_PROPER_NOUN[tags] | (IS_PHRASE_PART[tags] & ~is_sentence_start)
         self.is_name = is_capitalised & is_proper & ((marks & Mark.TITLE) == 0)
         """Whether the capital of the token says that it is part of a name; in titles, it does not."""

@@ -114,7 +114,7 @@ def find_tag_by_shape(word: str, shape: int) -> Tag | None:
         return Tag.POS  # cut off: "Apple Inc.'s"
     if word.isascii() and word.isalpha():
         return None
-    if word[:1].isdigit():
+    if word[:1].isnumeric():  # also "½"
         return Tag.NNS if _DECADE.fullmatch(word) else Tag.CD
     if not _LATIN.search(word):
         return Tag.SYM

@@ -27,7 +27,7 @@ def test_pairs_of_the_half_report_are_taken_first() -> None:
 
 def test_a_page_has_the_listed_phrases_and_those_of_the_editor(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "hobbies.jsonl", generate_documents(60))
-    chosen = {"common": [], "distinct_a": ["Waggle dances", "brown|sugar"], "distinct_b": ["sail boat"]}
+    chosen = {"common": [], "distinct_a": ["Queen bees", "brown|sugar"], "distinct_b": ["sail boat"]}
     row = {"kind": "hobbies", "pair": "hobbies-1", "a": "bees-000", "b": "boats-001", "half": "report", **chosen}
     (tmp_path / "editor.jsonl").write_bytes(orjson.dumps(row))
     data = load_editor_data(lists=tmp_path / "editor.jsonl", corpora=tmp_path)
@@ -35,5 +35,5 @@ def test_a_page_has_the_listed_phrases_and_those_of_the_editor(tmp_path: Path) -
         page = write_report(Comparer(engine), data)
     assert "## Hobbies" in page and "hobbies-1 (report): A is `bees-000`, B is `boats-001`" in page
     listed, editor = page.splitlines()[-2:]
-    assert listed.startswith("| listed | ") and "waggle dance 0." in listed
-    assert editor == r"| editor | **Waggle dances**, brown\|sugar |  | **sail boat** |"
+    assert listed.startswith("| listed | ") and "queen bee 0." in listed
+    assert editor == r"| editor | **Queen bees**, brown\|sugar |  | **sail boat** |"

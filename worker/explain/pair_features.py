@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.model.phrase_model import PhraseModel
+from indexer.model.word_vectors import WORD_VECTOR_LANGUAGE, load_word_vectors
 from worker.explain.neighbourhood import LocalGraph, SidePair
 from worker.explain.phrase_evidence import measure_pair_noise
 from worker.explain.phrase_places import measure_places
 from worker.explain.resolved_side import ResolvedSide
+from worker.explain.split_phrases import SplitPhrases
 from worker.methods.base import PairProblem, SideFeatures
 from worker.solver.parameters import Parameters
 from worker.solver.seeds import SeedSide
@@ -45,6 +47,7 @@ def build_problem(
     phrases_by_pair = [pair.candidates.phrases for pair in pairs]
     phrases = graph.phrases if graph else tuple(chain.from_iterable(phrases_by_pair))
     ids = np.concatenate([pair.candidates.phrase_ids for pair in pairs])
+    words_by_pair = list(map(SplitPhrases, phrases_by_pair))
 
     padding = len(phrases) - len(ids)
 
@@ -63,7 +66,7 @@ def build_problem(
     ) -> SideFeatures:
         rows = list(zip(sides, phrases_by_pair, strict=True))
         counts = [_count_occurrences(side, own, with_counts) for side, own in rows]
-        places = [measure_places(side, own, count) for (side, own), count in zip(rows, counts, strict=True)]
+        places = [measure_places(*row) for row in zip(sides, words_by_pair, counts, strict=True)]
         weights = np.concatenate(edges)
         return SideFeatures(
             is_salient=stack(map(_flag_members, phrases_by_pair, salient)),
@@ -78,7 +81,10 @@ def build_problem(
             ),
             topic_cosine=stack(topic_cosines),
             whole_share=stack(one.whole_share for one in places),
+            never_whole=stack(one.never_whole for one in places),
             earliness=stack(one.earliness for one in places),
+            title_share=stack(one.title_share for one in places),
+            word_count=stack(one.word_count for one in places),
             text_length=pad_with_zeros(
                 np.repeat([side.encoded_text.word_count for side in sides], list(map(len, phrases_by_pair)))
             ),
@@ -103,6 +109,7 @@ def build_problem(
         background=pad_with_zeros(_take_model_rows(model.background, ids)),
         document_frequency=pad_with_zeros(_take_model_rows(model.document_frequency, ids)),
         quality=pad_with_zeros(_take_model_rows(model.quality, ids)),
+        specificity=stack(measure_phrase_specificity(model, words) for words in words_by_pair),
         neighbour_texts=neighbour_texts,
         corpus_size=model.document_count,
         word_document_frequency=_make_word_frequency(pair, model),
@@ -144,6 +151,14 @@ def _take_model_rows(values: NDArray[Any], phrase_ids: Indices) -> NDArray[Any]:
         if len(values)
         else np.zeros(len(phrase_ids), dtype=values.dtype)
     )
+
+
+def measure_phrase_specificity(model: PhraseModel, phrases: SplitPhrases) -> Floats:
+    """Return how specific the words of each phrase are in general, their mean, (P,); 0 in a language without vectors
+    of words."""
+    if model.settings.get("language", "en") != WORD_VECTOR_LANGUAGE:
+        return np.zeros(len(phrases.phrases))
+    return phrases.compute_means(load_word_vectors().measure_specificity(phrases.words))
 
 
 def _flag_members(phrases: Sequence[str], members: Sequence[str]) -> Flags:

@@ -27,6 +27,7 @@ from indexer.lazy_sequences import LazySequence
 from indexer.model.bm25 import split_phrase_words
 from indexer.model.evidence_spaces import SpaceName
 from indexer.model.topic_space import TopicSpace, WeighedText
+from indexer.text.tokenizer import lemmatize_text
 from worker.explain.side import Side, SideInfo, SideKind
 from worker.explain.text.encoded_text import EncodedText, PreencodedText
 from worker.explain.text.partial_match import SideText
@@ -96,6 +97,12 @@ class ResolvedSide:
         words, unreadable = self.encoded_text.words, self.unreadable_words
         phrases = [(words[p.start : p.start + p.length], p) for p in self.documents[0].text_phrases]
         return {" ".join(own): p for own, p in phrases if unreadable.isdisjoint(own)}
+
+    @cached_property
+    def title_words(self) -> frozenset[str]:
+        """Lemmas of its title; none of a set."""
+        title = self.documents[0].document.title if len(self.documents) == 1 else ""
+        return frozenset(lemmatize_text(title, self.reader.model.lemmatizer).split()) if title else frozenset()
 
     @cached_property
     def encoded_text(self) -> EncodedText:

@@ -1,7 +1,7 @@
 """Candidates that the two texts show to be phrases and that are not salient, with their features.
 
-The model does not know most of them, as too few documents have them. What it would say of these is estimated from their
-words: the quality from the last word, the topic from all, the frequency as none.
+The model does not know most of them, as too few documents have them. What it would say of these is estimated: the topic
+from their words, the frequency as none.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from indexer.model.phrase_model import PhraseModel
 from worker.explain.neighbourhood import SidePair
-from worker.explain.pair_features import compute_partial_matches
+from worker.explain.pair_features import compute_partial_matches, measure_phrase_specificity
 from worker.explain.phrase_places import measure_places
 from worker.explain.resolved_side import ResolvedSide
+from worker.explain.split_phrases import SplitPhrases
 from worker.methods.base import PairProblem, SideFeatures
 from worker.methods.phrase_ranking import ReaderOdds
 from worker.solver.subgraph import Flags, Floats, Indices
-
-_UNKNOWN_QUALITY = 0.3
-"""Quality of a phrase whose last word is no phrase of the model: that of a single word in the middle."""
 
 
 def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | None:
@@ -37,16 +35,16 @@ def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | No
     phrases = [p for p in {**pair.a.text_phrases, **pair.b.text_phrases} if p not in known]
     if not phrases:
         return None
-    words = _WordTable(pair.a.reader.model, phrases)
-    a, b = (_build_side_features(side, phrases, words) for side in (pair.a, pair.b))
-    quality, frequency = words.look_up_quality_and_frequency(_is_of_document(pair, phrases))
+    model, words = pair.a.reader.model, SplitPhrases(phrases)
+    directions = _TopicDirections(model, words)
+    a, b = (_build_side_features(side, words, directions) for side in (pair.a, pair.b))
     text_problem = PairProblem(
         phrases=phrases,
         a=a,
         b=b,
         parameters=problem.parameters,
-        document_frequency=frequency,
-        quality=quality,
+        document_frequency=_look_up_frequency(model, phrases, _is_of_document(pair, phrases)),
+        specificity=measure_phrase_specificity(model, words),
         corpus_size=problem.corpus_size,
     )
     may_be_listed = _may_be_listed(text_problem)
@@ -80,57 +78,52 @@ def _may_be_listed(problem: PairProblem) -> Flags:
     return np.where(problem.is_shared, common >= weights.common_informative, distinct >= weights.distinct_filler)
 
 
-class _WordTable:
-    """The words of the candidates as ids of the model."""
+def _look_up_frequency(model: PhraseModel, phrases: Sequence[str], may_be_known: Flags) -> Indices:
+    """Return the documents that contain each phrase, (P,); 0 for one that may not be looked up."""
+    open_phrases = [phrase if may else "" for phrase, may in zip(phrases, may_be_known.tolist(), strict=True)]
+    ids = map(model.phrase_ids.get, open_phrases)
+    return np.array([0 if id is None else int(model.document_frequency[id]) for id in ids], dtype=np.int64)
 
-    def __init__(self, model: PhraseModel, phrases: Sequence[str]) -> None:
-        self._model, self._phrases = model, phrases
-        words_by_phrase = [phrase.split() for phrase in phrases]
-        known_ids, unknown_id = model.word_ids, len(model.words)
-        ids = [known_ids.get(word, unknown_id) for words in words_by_phrase for word in words]
-        self._word_ids: Indices = np.array(ids, dtype=np.int64)
-        self._owners: Indices = np.repeat(np.arange(len(phrases)), list(map(len, words_by_phrase)))
 
-    def look_up_quality_and_frequency(self, may_be_known: Flags) -> tuple[Floats, Indices]:
-        """Return the quality of each phrase and the documents that contain it, each of shape (phrases,).
+class _TopicDirections:
+    """Directions of the candidates in topic space."""
 
-        Of a phrase that the model does not know, the quality is that of its last word; of one that may not be looked
-        up, it is a usual one.
-        """
-        get_id, model = self._model.phrase_ids.get, self._model
-        open_phrases = [phrase if may else "" for phrase, may in zip(self._phrases, may_be_known.tolist(), strict=True)]
-        ids = list(map(get_id, open_phrases))
-        frequency = [0 if id is None else int(model.document_frequency[id]) for id in ids]
-        last_word_ids = [get_id(phrase.rpartition(" ")[2]) for phrase in open_phrases]
-        rated_ids = [last if id is None else id for id, last in zip(ids, last_word_ids, strict=True)]
-        quality = [_UNKNOWN_QUALITY if id is None else float(model.quality[id]) for id in rated_ids]
-        return np.array(quality, dtype=np.float64), np.array(frequency, dtype=np.int64)
+    def __init__(self, model: PhraseModel, words: SplitPhrases) -> None:
+        self._model, self._words = model, words
 
-    def compute_topic_cosines(self, side: ResolvedSide) -> Floats:
-        """Return the cosine of a side with the sum of the words of each phrase in topic space, shape (phrases,)."""
+    def compute_cosines(self, side: ResolvedSide) -> Floats:
+        """Return the cosine of a side with the sum of the words of each phrase, (P,)."""
         vector = side.get_text_vector("topics")
         if not vector.any():
-            return np.zeros(len(self._phrases))
+            return np.zeros(len(self._words.phrases))
         return np.asarray(self._directions @ vector, dtype=np.float64)
 
     @cached_property
     def _directions(self) -> NDArray[np.float32]:
-        """Direction of each phrase in topic space, shape (phrases, dimensions)."""
-        return self._model.topic_directions.sum_word_vectors(self._word_ids, self._owners, len(self._phrases))
+        """Direction of each phrase, shape (P, dimensions)."""
+        model, words = self._model, self._words
+        known_ids, unknown_id = model.word_ids, len(model.words)
+        ids = np.array([known_ids.get(word, unknown_id) for word in words.words], dtype=np.int64)
+        owners = np.repeat(np.arange(len(words.phrases)), words.lengths)
+        return model.topic_directions.sum_word_vectors(ids, owners, len(words.phrases))
 
 
-def _build_side_features(side: ResolvedSide, phrases: Sequence[str], words: _WordTable) -> SideFeatures:
+def _build_side_features(side: ResolvedSide, words: SplitPhrases, directions: _TopicDirections) -> SideFeatures:
     """Return all features of one side but the partial match."""
+    phrases = words.phrases
     counts = np.array([side.text.count(phrase) for phrase in phrases], dtype=np.int64)
     occurs = counts > 0
-    places = measure_places(side, phrases, counts)
+    places = measure_places(side, words, counts)
     return SideFeatures(
         is_salient=np.array([phrase in side.text_phrases for phrase in phrases], dtype=bool),
         count=counts,
         document_count=occurs.astype(np.int64),
         bm25=np.where(occurs, side.text.compute_word_bm25(phrases), 0.0),
-        topic_cosine=words.compute_topic_cosines(side),
+        topic_cosine=directions.compute_cosines(side),
         text_length=np.full(len(phrases), side.encoded_text.word_count),
         whole_share=places.whole_share,
+        never_whole=places.never_whole,
         earliness=places.earliness,
+        title_share=places.title_share,
+        word_count=places.word_count,
     )

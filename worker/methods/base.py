@@ -56,6 +56,12 @@ class SideFeatures:
     """Share of its occurrences in which it is a whole phrase of the text; 0 if it is not among the stored ones."""
     earliness: Floats = field(default_factory=_no_amounts)
     """From 1 at the start of the text towards 0 (``compute_earliness``)."""
+    never_whole: Floats = field(default_factory=_no_amounts)
+    """1 for several words that the text contains, but never as a whole phrase, else 0."""
+    title_share: Floats = field(default_factory=_no_amounts)
+    """Share of its words that the title contains."""
+    word_count: Indices = field(default_factory=_no_counts)
+    """Occurrences in the text of its most frequent word, function words left out."""
     tokens: Sequence[str] = ()
     """Lemmas of the text; none if pairs are stacked."""
     text_length: Indices = field(default_factory=_no_counts)
@@ -90,6 +96,8 @@ class PairProblem:
     """Documents of the corpus that contain the phrase."""
     quality: Floats = field(default_factory=_no_amounts)
     """Quality that the miner gave the phrase."""
+    specificity: Floats = field(default_factory=_no_cosines)
+    """How specific its words are in general (``measure_specificity``), their mean; 0 for an average word."""
     neighbour_texts: Sequence[Sequence[str]] = ()
     """Lemmas of the neighbourhood's documents, for a method that needs them."""
     corpus_size: int = 0

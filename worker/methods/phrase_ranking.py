@@ -4,8 +4,8 @@ One set of features serves phrases that the miner found and those that only the 
 
 * the weight of its words in the text, BM25;
 * the cosine of the text with the documents that contain the phrase: low for a phrase that is only mentioned;
-* quality, whether other documents have it, several words, rarity;
-* how often, how early, and whether as a whole phrase the text has it.
+* how specific its words are in general, whether it has several, whether other documents have it, and how many;
+* how often, how early, and whether as a whole phrase the text has it, and its words in the title.
 
 A distinct phrase scores lower, the more of it the other text contains in some form. Whether an implied phrase is kept
 depends on whether the reader believes that the text that lacks it is about it: on the evidence for that, the cosine of
@@ -19,10 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from indexer.documents import PAIR_SEPARATOR
-from indexer.model.bm25 import idf, split_phrase_words
+from indexer.model.bm25 import idf
 from worker.methods.base import PairProblem, SideFeatures
+from worker.solver.parameters import MIN_DOCUMENTS_FOR_GRAPH
 from worker.solver.ranking_weights import ReaderOddsWeights
 from worker.solver.subgraph import Flags, Floats, Indices
+
+_UBIQUITOUS_SHARE = 0.5
+"""Share of the documents from which a phrase is what most texts of the corpus say, such as a salutation."""
 
 
 class _SideOdds(NamedTuple):
@@ -43,14 +47,18 @@ class ReaderOdds:
         # the weight and the occurrences of a phrase pair are those of its members together
         members = np.array([1 + (PAIR_SEPARATOR in phrase) for phrase in problem.phrases])
         max_idf = float(idf([1], max(problem.corpus_size, 2))[0])
-        words = np.array([len(split_phrase_words(phrase)) for phrase in problem.phrases])
+        words = members + [phrase.count(" ") for phrase in problem.phrases]
         self._a = _compute_side_odds(problem.a, weights, members, words, max_idf)
         self._b = _compute_side_odds(problem.b, weights, members, words, max_idf)
-        share = np.minimum((problem.document_frequency + 1) / (problem.corpus_size + weights.extra_documents), 1.0)
-        log_quality = _log_at_least(problem.quality, weights.min_quality)
-        self._anywhere = weights.log_quality * log_quality - weights.log_rarity * np.log(share)
+        share = (problem.document_frequency + 1) / (problem.corpus_size + 1)
+        self._rarity = weights.log_document_share * np.log(np.minimum(share, 1.0))
+        is_ubiquitous = (share >= _UBIQUITOUS_SHARE) & (problem.corpus_size >= MIN_DOCUMENTS_FOR_GRAPH)
+        self._ubiquity = weights.ubiquitous * is_ubiquitous
+        self._anywhere = (
+            self._rarity + weights.specificity * problem.specificity + weights.multi_word * (words > 1)
+            + weights.known_phrase * (problem.document_frequency > 0)
+        )  # fmt: skip
         """From features that do not depend on the texts."""
-        self._form = weights.multi_word * (words > 1) + weights.known_phrase * (problem.document_frequency > 0)
 
     def compute_common_odds(self, is_implied: Flags, margin: Floats) -> Floats:
         """Return the odds in the common list; ``is_implied`` flags the phrases that one text lacks."""
@@ -60,10 +68,11 @@ class ReaderOdds:
         match = np.where(lacks_b, self._b.partial_match, self._a.partial_match)
         implied_odds = (
             weights.implied_intercept + weights.implied_margin * margin + weights.implied_topic_cosine * cosine
-            + weights.implied_partial_match * match + self._anywhere
+            + weights.implied_partial_match * match + self._rarity
+            + weights.implied_log_quality * _log_at_least(self._problem.quality, weights.min_quality)
         )  # fmt: skip
-        features = self._anywhere + self._form + (self._a.own + self._b.own) / 2
-        shared_odds = weights.common_intercept + weights.common_slope * features
+        features = self._anywhere + (self._a.own + self._b.own) / 2
+        shared_odds = weights.common_intercept + weights.common_slope * features + self._ubiquity
         return np.asarray(np.where(is_implied, implied_odds, shared_odds), dtype=np.float64)
 
     def compute_distinct_odds_a(self) -> Floats:
@@ -75,7 +84,7 @@ class ReaderOdds:
         return self._compute_distinct_odds(self._b, self._a)
 
     def _compute_distinct_odds(self, side: _SideOdds, other: _SideOdds) -> Floats:
-        own = self._form + side.own + self._weights.other_side_match * other.partial_match
+        own = side.own + self._weights.other_side_match * other.partial_match
         return np.asarray(self._weights.intercept + self._anywhere + own, dtype=np.float64)
 
 
@@ -87,13 +96,14 @@ def _compute_side_odds(
     size = max(len(side.seed.columns), 1)
     # occurrences; of a set, documents (half a one for a part of another phrase), relative to the size of the set
     if size < 2:
-        times = np.maximum(side.count / member_counts, 1.0)
+        times, word_times = np.maximum(side.count / member_counts, 1.0), np.maximum(side.word_count, 1)
     else:
-        times = np.maximum(side.document_count, 0.5) / size**0.25
+        times = word_times = np.maximum(side.document_count, 0.5) / size**0.25
     bm25 = side.bm25 / word_counts / (np.maximum(side.document_count, 1) * max_idf)
     own = (
         weights.bm25 * bm25 + weights.topic_cosine * side.topic_cosine + weights.log_count * np.log(times)
-        + weights.whole_phrase * side.whole_share
+        + weights.log_word_count * np.log(word_times) + weights.title_share * side.title_share
+        + weights.whole_phrase * side.whole_share + weights.never_whole * side.never_whole
         + weights.log_earliness * np.log(side.earliness, out=np.zeros(len(bm25)), where=side.earliness > 0)
     )  # fmt: skip
     own = np.asarray(own, dtype=np.float64)

@@ -60,6 +60,21 @@ def test_a_word_that_is_not_in_the_table_has_no_row_and_no_direction(word: str) 
     assert not vectors[0].any() and vectors[1].any()
 
 
+def test_general_words_are_less_specific_and_unknown_ones_average() -> None:
+    table = load_word_vectors()
+    words = ["main", "gelatin", "zzyzx", "number", "gelatin"]
+    general, specific, unknown, other, again = table.measure_specificity(words).tolist()
+    assert max(general, other) < -0.05 < unknown == 0.0 < specific == again
+    assert table.measure_specificity(words).tolist() == [general, specific, unknown, other, again]
+
+
+def test_words_are_measured_alike_once_no_more_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = read_word_vectors(TABLE_FOLDER)
+    expected = table.measure_specificity(["main", "gelatin"]).tolist()
+    monkeypatch.setattr("indexer.model.word_vectors._MAX_CACHED_WORDS", 0)
+    assert read_word_vectors(TABLE_FOLDER).measure_specificity(["main", "gelatin"]).tolist() == expected
+
+
 def test_nothing_is_found_for_no_words() -> None:
     rows = TABLE.find_rows([])
     assert rows.shape == (0,) and rows.dtype == np.int32

@@ -44,11 +44,33 @@ def test_a_phrase_is_a_run_that_ends_in_a_noun(text: str, phrases: set[str]) -> 
         ("It last paid six cents.", "cents"),
         ("A subsidiary called Irving Trust grew.", "Irving Trust"),
         ("It was signed by Hutton acting for it.", "Hutton"),
+        ("Add 4 stalks celery.", "celery"),
+        ("Add 300 g flour.", "flour"),
+        ("Add ½ tablespoons sugar.", "sugar"),
     ],
 )
 def test_what_is_no_part_of_the_thing_is_left_out(text: str, phrase: str) -> None:
     assert phrase in tag_text(text).phrases
     assert not [other for other in tag_text(text).phrases if other.endswith(f" {phrase}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "is_phrase"),
+    [
+        ("Your thermometer shows the temperature.", "thermometer shows", False),
+        ("The bank cuts its rates.", "bank cuts", False),
+        ("The bank cuts are large.", "bank cuts", True),
+        ("The exchange rate the bank set is low.", "exchange rate", True),
+    ],
+)
+def test_what_looks_like_a_plural_is_a_verb_before_an_object(text: str, phrase: str, is_phrase: bool) -> None:
+    assert (phrase in tag_text(text).phrases) == is_phrase
+
+
+def test_no_part_of_a_name_is_a_phrase() -> None:
+    found = tag_text("It is the Embedded Configurable Operating System.").phrases
+    assert "Embedded Configurable Operating System" in found
+    assert not [phrase for phrase in found if phrase.startswith("Configurable")]
 
 
 def test_a_year_is_kept_and_a_quantifier_in_a_name() -> None:

@@ -195,7 +195,7 @@ def make_row(
 
 BEES_AND_BOATS = make_row(
     "hobbies-1", "bees-000", "boats-001",
-    distinct_a=["Waggle dances", "queen bees"], distinct_b=["sail boat", "brown sugar"],
+    distinct_a=["Flower fields", "queen bees"], distinct_b=["sail boat", "brown sugar"],
 )  # fmt: skip
 TWO_OF_BEES = make_row("hobbies-2", "bees-003", "bees-006", half="choose", common=["honey bee", "waggle dance"])
 
@@ -208,7 +208,7 @@ def files(tmp_path: Path) -> list[str]:
     lists = write_lines(tmp_path / "editor.jsonl", BEES_AND_BOATS, TWO_OF_BEES)
     verdicts = write_lines(
         tmp_path / "verdicts.jsonl",
-        {"pair": "hobbies-1", "list": "distinct_a", "phrase": "WAGGLE DANCE", "verdicts": ["keep", "strike"]},
+        {"pair": "hobbies-1", "list": "distinct_a", "phrase": "FLOWER FIELD", "verdicts": ["keep", "strike"]},
     )
     options = {"--lists": lists, "--verdicts": verdicts, "--corpora": tmp_path / "corpora", "--engine": tmp_path / "e"}
     return ["evaluate", "editor", *(str(part) for option in options.items() for part in option)]
@@ -235,8 +235,8 @@ def test_the_command_compares_the_pairs_of_one_half(files: list[str], capsys: py
         ("brown sugar", None),
     ]
     shown = {phrase["display"]: phrase for phrase in told["distinct_a"]["shown"]}
-    assert shown["waggle dance"] | {"kind": "distinct", "kept": 0.5} == shown["waggle dance"]
-    assert all("kept" not in phrase for display, phrase in shown.items() if display != "waggle dance")
+    assert shown["flower field"] | {"kind": "distinct", "kept": 0.5} == shown["flower field"]
+    assert all("kept" not in phrase for display, phrase in shown.items() if display != "flower field")
     assert ours["distinct"]["counts"]["judged"] == 1
 
 

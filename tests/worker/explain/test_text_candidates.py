@@ -117,16 +117,6 @@ def test_a_phrase_that_one_text_has_as_a_part_only_is_not_salient_there(indexed_
     assert problem.is_shared[problem.phrases.index("brass horn")]
 
 
-def test_the_quality_is_that_of_the_last_word(indexed_embedded_engine: Engine) -> None:
-    problem = make_problem_of_texts(indexed_embedded_engine, A, "A brass dance and a tin flour.")
-    model = indexed_embedded_engine.open_reader(INDEX).model
-    quality = dict(zip(problem.phrases, problem.quality.tolist(), strict=True))
-    for phrase, word in (("zzyzx dance", "dance"), ("brass dance", "dance"), ("tin flour", "flour")):
-        assert quality[phrase] == pytest.approx(float(model.quality[model.phrase_ids[word]]))
-    assert quality["copper whistle"] == quality["brass horn"] == pytest.approx(0.3), "no phrase of the index"
-    assert quality["zzyzx dance"] != quality["tin flour"]
-
-
 def test_the_topic_of_a_phrase_is_that_of_its_words(indexed_embedded_engine: Engine) -> None:
     bees = "The waggle dance. A honey bee and a nectar source in the brood nest."
     problem = make_problem_of_texts(indexed_embedded_engine, bees, "A zzyzx bee, a zzyzx oven and a zzyzx qwrtp.")
@@ -153,7 +143,7 @@ def test_phrases_with_a_word_that_a_limited_caller_may_not_read_are_no_candidate
     assert make_text_problem(a, b) is not None
 
 
-def test_a_phrase_that_the_model_knows_has_its_quality_and_frequency(indexed_embedded_engine: Engine) -> None:
+def test_a_phrase_that_the_model_knows_has_its_frequency(indexed_embedded_engine: Engine) -> None:
     model = indexed_embedded_engine.open_reader(INDEX).model
     a, b = resolve_texts(indexed_embedded_engine, "d0000", "text:A waggle dance, a zzyzx dance.")
     pair = SidePair(a, b, PairCandidates.from_sides(a, b, 1))
@@ -163,7 +153,6 @@ def test_a_phrase_that_the_model_knows_has_its_quality_and_frequency(indexed_emb
     assert rows
     for phrase, row in rows.items():
         known = model.phrase_ids[phrase]
-        assert problem.quality[row] == pytest.approx(float(model.quality[known]))
         assert problem.document_frequency[row] == model.document_frequency[known] > 0
 
 
@@ -243,12 +232,12 @@ def test_features_are_finite_and_within_their_range(indexed_embedded_engine: Eng
     if problem is None:
         return
     for features in (problem.a, problem.b):
-        for values in (features.whole_share, features.earliness, features.partial_match):
+        for values in (features.whole_share, features.earliness, features.partial_match, features.title_share):
             assert (values >= 0).all() and (values <= 1).all()
         assert (np.abs(features.topic_cosine) <= 1 + 1e-5).all()
         assert np.isfinite(features.bm25).all() and ((features.bm25 > 0) == (features.count > 0)).all()
     assert problem.is_candidate.any()  # the others are listed on no side
-    assert (problem.quality > 0).all() and (problem.quality <= 1).all()
+    assert (np.abs(problem.specificity) < 1).all()
 
 
 @pytest.mark.parametrize("name", [name for name, text in BAD_TEXTS.items() if text.strip()])

@@ -13,7 +13,7 @@ from worker.methods.base import PairProblem
 from worker.methods.log_evidence import CONTRADICTION_ODDS
 from worker.methods.phrase_ranking import ReaderOdds, odds_to_probability
 from worker.methods.registry import get_method
-from worker.solver.parameters import Parameters
+from worker.solver.parameters import MIN_DOCUMENTS_FOR_GRAPH, Parameters
 from worker.solver.ranking_weights import DEFAULT_WEIGHTS as WEIGHTS
 from worker.solver.seeds import SeedSide
 
@@ -38,12 +38,15 @@ def rate_first_phrase(problem: PairProblem, **changes: Any) -> float:
 @pytest.mark.parametrize(
     ("feature", "less", "more"),
     [
-        ("quality", 0.1, 0.9),
+        ("specificity", -0.2, 0.1),
         ("count_a", 1, 4),
+        ("word_count_a", 1, 4),
         ("document_frequency", 900, 9),
         ("bm25_a", 0.0, 12.0),
         ("topic_cosine_a", -0.2, 0.6),
         ("whole_share_a", 0.0, 1.0),
+        ("never_whole_a", 1.0, 0.0),
+        ("title_share_a", 0.0, 1.0),
         ("earliness_a", 0.1, 1.0),
     ],
 )
@@ -60,7 +63,7 @@ def test_phrases_of_several_words_have_higher_odds(problem: PairProblem) -> None
 def test_a_phrase_that_no_document_of_the_index_has_has_lower_odds(problem: PairProblem) -> None:
     """Such a phrase was not mined: only the text shows it, and that no other has it is not said to its credit."""
     none, one = (rate_first_phrase(problem, document_frequency=n) for n in (0, 1))
-    rarity = WEIGHTS.log_rarity * np.log(2)
+    rarity = -WEIGHTS.log_document_share * np.log(2)
     assert none == pytest.approx(one - WEIGHTS.known_phrase + rarity)
 
 
@@ -116,29 +119,33 @@ def test_phrases_of_more_documents_of_a_set_have_higher_odds(problem: PairProble
     sixteen = replace_features(problem, seed_a=SeedSide(tuple(range(16))))
     every, four, one = (rate_first_phrase(sixteen, document_count_a=count, bm25_a=3.0 * count) for count in (16, 4, 1))
     assert every > four > one
-    assert four == pytest.approx(rate_first_phrase(problem, document_count_a=1, count_a=2, bm25_a=3.0)), (
-        "like one text that contains it twice"
-    )
+    assert four == pytest.approx(
+        rate_first_phrase(problem, document_count_a=1, count_a=2, word_count_a=2, bm25_a=3.0)
+    ), "like one text that contains it twice"
     assert rate_first_phrase(sixteen, document_count_a=0, bm25_a=0.0) < one, "only part of other phrases"
 
 
-def test_rarity_counts_up_to_a_limit_in_a_small_corpus(problem: PairProblem) -> None:
-    large = rate_first_phrase(problem, document_frequency=1) - rate_first_phrase(problem, document_frequency=100)
-    small = replace_features(problem, corpus_size=150)
-    assert rate_first_phrase(small, document_frequency=1) - rate_first_phrase(
-        small, document_frequency=100
-    ) == pytest.approx(large)
-    assert rate_first_phrase(small, document_frequency=100) > rate_first_phrase(small, document_frequency=150)
+@pytest.mark.parametrize(("corpus_size", "is_lowered"), [(10_000, True), (MIN_DOCUMENTS_FOR_GRAPH, True), (20, False)])
+def test_what_most_documents_have_is_hardly_common(problem: PairProblem, corpus_size: int, is_lowered: bool) -> None:
+    """A salutation of all tickets says nothing about two of them. In a very small index, half of it is a few texts."""
+    none, margin = np.zeros(3, dtype=bool), np.zeros(3)
+    half, less = (
+        ReaderOdds(replace_features(problem, corpus_size=corpus_size, document_frequency=np.full(3, count)))
+        for count in (corpus_size // 2, corpus_size // 2 - 1)
+    )
+    fall = (less.compute_common_odds(none, margin) - half.compute_common_odds(none, margin))[0]
+    by_rarity = less.compute_distinct_odds_a()[0] - half.compute_distinct_odds_a()[0]
+    assert fall - WEIGHTS.common_slope * by_rarity == pytest.approx(-WEIGHTS.ubiquitous if is_lowered else 0.0)
 
 
 def test_lists_count_their_informative_phrases_and_fillers(problem: PairProblem) -> None:
     assert CONTRADICTION_ODDS < WEIGHTS.distinct_filler < WEIGHTS.distinct_informative
     assert WEIGHTS.common_informative < WEIGHTS.distinct_informative, "two texts share few phrases"
     odds = ReaderOdds(problem).compute_distinct_odds_a()
-    raised = problem.quality * np.exp((WEIGHTS.distinct_informative + 0.1 - odds) / WEIGHTS.log_quality)
-    rich = get_method("cda").sort_phrases(replace_features(problem, quality=raised)).distinct_a
+    raised = (WEIGHTS.distinct_informative + 0.1 - odds) / WEIGHTS.specificity
+    rich = get_method("cda").sort_phrases(replace_features(problem, specificity=raised)).distinct_a
     assert (len(rich), rich.informative, rich.fillers) == (2, 2, 2)
-    poor = get_method("cda").sort_phrases(replace_features(problem, quality=raised * [1.0, 0.0, 1.0])).distinct_a
+    poor = get_method("cda").sort_phrases(replace_features(problem, specificity=raised - [0.0, 1.0, 0.0])).distinct_a
     assert (len(poor), poor.informative, poor.fillers) == (2, 1, 1)
     assert poor.scores == pytest.approx(sorted(poor.scores, reverse=True))
 
@@ -183,6 +190,7 @@ def test_implied_phrases_are_listed_where_a_reader_rather_keeps_them(problem: Pa
         count_b=np.array([0, 0, 1]),
         topic_cosine_b=np.ones(3),
         partial_match_b=np.ones(3),
+        specificity=np.ones(3),
     )
     ranked = get_method("cda").sort_phrases(one_shared).common
     assert len(ranked) == ranked.informative == ranked.fillers == 3
