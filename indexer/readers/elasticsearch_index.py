@@ -141,9 +141,14 @@ def split_index_url(source: str) -> tuple[str, str]:
 def connect_to_source(source: str, api_key: str | None, timeout: float) -> tuple[ElasticsearchConnection, str]:
     """Return a connection to the server of a source, whose version is supported, and the name of the index."""
     url, index = split_index_url(source)
-    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    return connect_to_server(url, timeout, **({"api_key": api_key} if api_key else {})), index
+
+
+def connect_to_server(url: str, timeout: float = 30.0, **options: Any) -> ElasticsearchConnection:
+    """Return a connection to a server whose version is supported; ``options`` are those of its client."""
+    connection = ElasticsearchConnection(url, timeout, **options)
     connection.get_version()
-    return connection, index
+    return connection
 
 
 def read_source_rows(
