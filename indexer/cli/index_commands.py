@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., object])
 
+_SHARED_ATTACH = "worker.shared_build.command"
 _NO_VECTORS = "none"
 """Value of --vectors that leaves the vectors of a source out."""
 _MAX_MISSING_NAMES = 10
@@ -115,6 +117,11 @@ def index_command(
     help="The same key as an argument, which the process list and the shell's history show; better in a file, or in "
     "the environment as PHRASECOM_SOURCE_API_KEY.",
 )
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="Share the build out to the running workers, on any machines; needs Redis, and Elasticsearch as the engine.",
+)
 @follow_options
 def attach_command(
     source: str | None,
@@ -125,6 +132,7 @@ def attach_command(
     vectors: str | None,
     source_key_file: IO[str] | None,
     source_api_key: str | None,
+    shared: bool,
     follow: FollowTiming | None,
     as_json: bool,
     **options: str | None,
@@ -142,13 +150,15 @@ def attach_command(
     if follow is None:
         if source is None:
             raise click.UsageError("name the source, URL/INDEX; only --follow does without")
-        return _print_build(*_attach(source, index, fields, key, rejects_path, force, as_json, options), as_json)
+        return _print_build(
+            *_attach(source, index, fields, key, rejects_path, force, as_json, options, shared), as_json
+        )
     if source is None and force:
         raise click.UsageError("--force attaches the index again: name the source, URL/INDEX")
     with _open_workspace(options, True) as (_, engine, _):
         is_new = source is not None and (force or not has_index(engine, index))
     if is_new and source is not None:
-        report, rejects = _attach(source, index, fields, key, rejects_path, force, as_json, options)
+        report, rejects = _attach(source, index, fields, key, rejects_path, force, as_json, options, shared)
         if as_json:
             print_line(as_json, "attached", report.to_dict(), "")
         else:
@@ -173,8 +183,9 @@ def _attach(
     force: bool,
     is_quiet: bool,
     options: dict[str, str | None],
+    is_shared: bool,
 ) -> tuple[BuildReport, Rejects]:
-    """Build an index from all documents of a source."""
+    """Build an index from all documents of a source, here or shared out to workers."""
     from indexer.readers.elasticsearch_index import find_attachment, find_source_vectors, read_elasticsearch_index
 
     choice = find_source_vectors(source, named_fields, api_key=key)
@@ -186,7 +197,20 @@ def _attach(
         return read_elasticsearch_index(source, rejects, fields, settings.max_document_bytes, api_key=key)
 
     attachment = find_attachment(source, fields, api_key=key)
-    return _build(read, index, rejects_path, force, is_quiet, options, attachment)
+
+    def share(settings: Settings, engine: Engine, rejects: Rejects, progress: Progress) -> BuildReport | None:
+        shared = importlib.import_module(_SHARED_ATTACH)  # by name: it builds on this package
+        asked = shared.SharedAttach(source, index, fields, key, attachment, force)
+        report: BuildReport | None = shared.attach_shared(asked, engine, settings, rejects, progress, _warn)
+        if report is None:
+            _warn("the source fits the sample that is mined here, so nothing is shared out")
+        return report
+
+    return _build(read, index, rejects_path, force, is_quiet, options, attachment, share if is_shared else None)
+
+
+def _warn(message: str) -> None:
+    click.echo(f"phrasecom: {message}", err=True)
 
 
 def _add_vector_field(fields: FieldMap, vectors: str | None) -> FieldMap:
@@ -228,7 +252,9 @@ def _build(
     is_quiet: bool,
     options: dict[str, str | None],
     attachment: Attachment | None = None,
+    share: Callable[[Settings, Engine, Rejects, Progress], BuildReport | None] | None = None,
 ) -> tuple[BuildReport, Rejects]:
+    """Build an index with ``share``, if it is given and does so, or else in this process."""
     from indexer.indexing.build import AnalysisOptions, build_index
 
     with (
@@ -236,7 +262,8 @@ def _build(
         _open_service_notifier(settings) as notifier,
         Rejects(rejects_path or _default_rejects_path(index)) as rejects,
     ):
-        report = build_index(
+        report = share(settings, engine, rejects, progress) if share else None
+        report = report or build_index(
             read(settings, rejects),
             engine,
             index,

@@ -89,10 +89,10 @@ class Build(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} keeps no vectors of texts")
 
-    def share(self, vector_dimensions: int | None = None) -> JoinedBuild:
+    def share(self) -> JoinedBuild:
         """Let other processes join the build (``Engine.join_build``), and join it here too.
 
-        ``vector_dimensions``: of the documents' vectors, if they have some. Raise BadSetting if the engine's builds
+        Only an attached one: vectors that the others write are not searched. Raise BadSetting if the engine's builds
         cannot be shared.
         """
         raise _make_not_shared_error()

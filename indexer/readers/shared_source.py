@@ -45,6 +45,15 @@ class SourcePlace(NamedTuple):
     """In the order of the point in time, ascending."""
 
 
+def require_own_ids(fields: FieldMap) -> None:
+    """Raise BadParameter if documents get other ids than they have in the source."""
+    if "id" in fields.sources:
+        raise BadParameter(
+            "documents that take their ids from a field cannot be shared out: two may have the same",
+            fix="leave out --map id, or --shared",
+        )
+
+
 @dataclass(frozen=True)
 class SharedSource:
     """What a process must know to read slices; JSON values, none of them secret."""
@@ -66,11 +75,7 @@ class SharedSource:
         cls, connection: ElasticsearchConnection, index: str, pit: str, fields: FieldMap, max_document_bytes: int
     ) -> Self:
         """Plan the reading by the mapping as it is now; raises like ``elasticsearch_index.plan_reading``."""
-        if "id" in fields.sources:
-            raise BadParameter(
-                "documents that take their ids from a field cannot be shared out: two may have the same",
-                fix="leave out --map id, or --shared",
-            )
+        require_own_ids(fields)
         plan = plan_reading(connection, index, fields)
         try:
             uuids = fetch_index_uuids(connection, index)

@@ -79,9 +79,7 @@ class ElasticsearchBuild(Build):
             self.abort()  # or the index would stay locked
             raise
 
-    def share(self, vector_dimensions: int | None = None) -> ElasticsearchJoinedBuild:
-        if vector_dimensions and not self.is_attached:
-            self._add_vector_field(vector_dimensions)
+    def share(self) -> ElasticsearchJoinedBuild:
         self._is_shared = True
         joined = ElasticsearchJoinedBuild(self._engine, self._index, self._version)
         joined.put_marks(self._marks)
