@@ -29,7 +29,7 @@ _SPARE_IDS = 1000
 class SourceIds:
     """The ids of a source: how many there are, where slices may begin, and which have the smallest hashes.
 
-    Holds 9 bytes for each document, and the ids of the sample.
+    Holds 9 bytes for each document while it reads them, one afterwards, and the ids of the sample.
     """
 
     def __init__(
@@ -46,7 +46,9 @@ class SourceIds:
         self.count = 0
         hashes = array("Q")
         self._smallest = self._select_after(-1, self._watch(hashes, progress))
-        if len(np.unique(np.frombuffer(hashes, dtype=np.uint64))) < self.count:
+        ascending = np.frombuffer(hashes, dtype=np.uint64)
+        ascending.sort()
+        if (ascending[1:] == ascending[:-1]).any():
             raise BadInput(
                 "several documents of the source have the same id: its name covers several indices, or routing put "
                 "them into several shards",

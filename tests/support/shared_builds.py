@@ -86,13 +86,14 @@ class SharedBuildSite:
         engine: Engine | None = None,
         address: str = "",
         config: WorkConfig | None = None,
+        api_key: str | None = None,
         **options: Any,
     ) -> SharedBuildReport | None:
         """Build as ``attach --shared`` does; ``address``: of another source."""
         attachment = find_attachment(address or self.address, FIELDS)
         assert attachment is not None
         with ExitStack() as closing:
-            connection, name = connect_to_source(address or self.address, None, 30.0)
+            connection, name = connect_to_source(address or self.address, api_key, 30.0)
             closing.callback(connection.client.close)
             container = ServiceContainer(config or self.config, engine=engine or self.engine)
             closing.callback(container.close)
@@ -103,17 +104,17 @@ class SharedBuildSite:
 
     def list_running_slices(self) -> dict[str, int]:
         """Return the slices that run now, and the process that runs each."""
-        with self._open_store() as store:
+        with self.open_store() as store:
             ids = [id.decode() for id in cast("list[bytes]", store.client.zrange(store.prefix + "due", 0, -1))]
             owners = {id: find_job_owner(store, id)[0] for id in ids}
             return {id: pid for id, pid in owners.items() if pid}
 
     def count_open_slices(self) -> int:
-        with self._open_store() as store:
+        with self.open_store() as store:
             return sum(store.get_statistics().open_jobs.values())
 
     @contextmanager
-    def _open_store(self) -> Iterator[RedisJobStore]:
+    def open_store(self) -> Iterator[RedisJobStore]:
         with connect(self.config.redis_url) as client:
             yield RedisJobStore(client, self.config.limits, self.config.key_prefix)
 

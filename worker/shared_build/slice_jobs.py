@@ -51,16 +51,20 @@ class SliceJobs:
         self._last_contact = self._last_answer = time.monotonic()
         task = next(waiting, None)
         while task is not None or self._open:
+            done: list[tuple[SliceTask, SliceReport]] = []
+            failure: StoreUnavailable | None = None
             try:
                 while task is not None and len(self._open) < MAX_OPEN_SLICES and self._submit(task):
                     task = next(waiting, None)
-                done = list(self._take_answers())
+                for each in self._take_answers():
+                    done.append(each)  # those before an error are taken
                 self._last_contact = time.monotonic()
             except StoreUnavailable as error:
-                self._wait_for_store(error)
-                continue
+                failure = error
             yield from done
-            if not done:
+            if failure is not None:
+                self._wait_for_store(failure)
+            elif not done:
                 self._warn_of_silence()
                 time.sleep(_POLL_SECONDS)
 
@@ -109,7 +113,9 @@ class SliceJobs:
     def _warn_of_silence(self) -> None:
         if time.monotonic() - self._last_answer > _SILENCE_SECONDS:
             self._last_answer = time.monotonic()
-            if not self._container.store.get_statistics().has_worker:
+            with suppress(StoreUnavailable):
+                if self._container.store.get_statistics().has_worker:
+                    return
                 self._warn(f"waiting: no worker is running; {NO_WORKER_FIX}")
 
 

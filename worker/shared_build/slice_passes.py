@@ -92,9 +92,12 @@ class SlicePasses:
         ]  # fmt: skip
         model_name = tasks[0].model_name
         self._joined.put_value(model_name, model.to_bytes())
-        for done, (task, report) in enumerate(self._jobs.run(tasks), 1):
+        done = 0
+        for task, report in self._jobs.run(tasks):
             yield task, report
+            done += 1
             self._progress(f"{stage} (slices)", done, len(tasks))
+        assert done == len(tasks), "every slice counts once"
         self._joined.delete_value(model_name)
 
     def _take_value(self, name: str) -> bytes:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from indexer.cli.main import run
 from indexer.engines import open_engine
-from indexer.errors import BadSetting, PhraseComError, Unavailable
+from indexer.errors import BadSetting, PhraseComError, StoreUnavailable, Unavailable
 from indexer.indexing.build import AnalysisOptions
 from tests.support.polling import wait_until
 from tests.support.shared_builds import DOCUMENTS, SharedBuildSite, require_equal
+from worker.jobs.job import Job
+from worker.jobs.memory_store import MemoryJobStore
+from worker.shared_build import slice_jobs
 
 SLICES = 10
 
@@ -63,6 +67,23 @@ def test_an_interrupted_build_leaves_nothing(site: SharedBuildSite) -> None:
         site.build_shared("shared", progress=interrupt, force=True)
     assert site.list_index_names() == names
     wait_until(lambda: site.count_open_slices() == 0)
+
+
+def test_a_store_that_fails_now_and_then_loses_no_slice(site: SharedBuildSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, get = count(), MemoryJobStore.get
+
+    def fail_every_fourth_time(store: MemoryJobStore, id: str) -> Job | None:
+        if next(calls) % 4 == 3:
+            raise StoreUnavailable("the job store cannot be reached")
+        return get(store, id)
+
+    monkeypatch.setattr(MemoryJobStore, "get", fail_every_fourth_time)
+    monkeypatch.setattr(slice_jobs, "_POLL_SECONDS", 0.01)
+    report = site.build_shared("unsteady", config=replace(site.config, redis_url=""))
+    assert report is not None
+    assert (report.slices, report.retries) == (SLICES, 0)
+    assert next(calls) > 3 * SLICES
+    require_equal(site.engine.open_reader("unsteady"), site.engine.open_reader("ordinary"))
 
 
 def test_a_build_that_another_takes_over_ends_with_the_reason(site: SharedBuildSite) -> None:
