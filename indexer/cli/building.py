@@ -155,7 +155,8 @@ def _print_build_table(report: BuildReport) -> None:
         "epoch": report.epoch,
         "seconds": seconds,
     }
-    print_key_values(rows, title=f"index {report.index} {state}")
+    shared = {name: value for name, value in report.to_dict().items() if name in ("slices", "workers", "retries")}
+    print_key_values(rows | shared, title=f"index {report.index} {state}")
 
 
 def warn(message: str) -> None:

@@ -113,5 +113,7 @@ def test_the_command_reports_slices_workers_and_retries(
     assert (report["slices"], report["retries"]) == (SLICES, 0)
     assert report["workers"] >= 1
     require_equal(site.engine.open_reader("commanded"), site.engine.open_reader("ordinary"))
+    assert run(command) == 1
+    assert "slices" in capsys.readouterr().out
     assert run([*command, "--sample-documents", "1000"]) == 1
     assert "nothing is shared out" in capsys.readouterr().err
