@@ -32,7 +32,7 @@ class CommandSpec(NamedTuple):
 
 COMMANDS: dict[str, CommandSpec] = {
     "index": CommandSpec("indexer.cli.index_commands", "Build an index from files, a folder or standard input."),
-    "attach": CommandSpec("indexer.cli.index_commands", "Build an index from an existing Elasticsearch index."),
+    "attach": CommandSpec("indexer.cli.attach", "Build an index from an existing Elasticsearch index."),
     "add": CommandSpec("indexer.cli.index_commands", "Add or replace documents."),
     "delete": CommandSpec("indexer.cli.index_commands", "Delete documents, or a whole index."),
     "refresh": CommandSpec("indexer.cli.index_commands", "Mine the phrases of an index again and start a new epoch."),

@@ -21,6 +21,7 @@ from indexer.documents import AnalysedDocument
 from indexer.engines.attached_source import AttachedSource, AttachedVersion
 from indexer.engines.attachment import Attachment
 from indexer.engines.date_histogram import Interval
+from indexer.engines.joined_build import JoinedBuild
 from indexer.engines.query_tree import BY_ID, BY_SCORE, SortKey, add_id_tiebreak, find_constant_score
 from indexer.engines.rank_fusion import check_vector_query
 from indexer.engines.search_types import (
@@ -36,6 +37,7 @@ from indexer.engines.search_types import (
 )
 from indexer.engines.text_query import build_vector_query
 from indexer.engines.write_order import ClaimCheck, WriteResult, skip_claim_check
+from indexer.errors import BadSetting
 from indexer.model.phrase_model import PhraseModel
 from indexer.progress import Progress, no_progress
 
@@ -86,6 +88,18 @@ class Build(ABC):
         document without one. They are searched, but are no part of the documents.
         """
         raise NotImplementedError(f"{type(self).__name__} keeps no vectors of texts")
+
+    def share(self) -> JoinedBuild:
+        """Let other processes join the build (``Engine.join_build``), and join it here too.
+
+        Only an attached one: vectors that the others write are not searched. Raise BadSetting if the engine's builds
+        cannot be shared.
+        """
+        raise _make_not_shared_error()
+
+    def note_marked(self, ids: Iterable[str]) -> None:
+        """Take note of what ``JoinedBuild.write`` returned, before ``commit``."""
+        raise _make_not_shared_error()
 
     @abstractmethod
     def commit(self, model: PhraseModel, info: IndexInfo) -> None:
@@ -300,6 +314,10 @@ class Engine(ABC):
         over, and the older one fails at ``commit``.
         """
 
+    def join_build(self, index: str, version: str) -> JoinedBuild:
+        """Return an open build that another process shares; raise BadSetting if the engine's builds cannot be."""
+        raise _make_not_shared_error()
+
     @abstractmethod
     def delete_index(self, index: str) -> None:
         """Delete an index with its model; raise IndexBusy while it is being built."""
@@ -358,3 +376,10 @@ class Engine(ABC):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+def _make_not_shared_error() -> BadSetting:
+    return BadSetting(
+        "the embedded engine is a folder of one machine, which workers on others cannot write",
+        fix="leave --shared out, or set PHRASECOM_ENGINE to the URL of an Elasticsearch, here and for all workers",
+    )

@@ -124,13 +124,13 @@ def build_index(
             spool.fill(sample.watch(vectors.keep_fitting(documents)), progress)
         _require_documents(spool, rejects)
         current = get_current_info(engine, index)
-        epoch = _make_epoch_name(spool, analysis, current, attachment)
-        if current and not force and _has_same_content(current, epoch):
-            return _make_report(index, current, rejects, timer, unchanged=True)
+        epoch = make_epoch_name(spool.content_hash(), analysis, current, attachment)
+        if current and not force and has_same_content(current, epoch):
+            return make_report(index, current, rejects, timer, unchanged=True)
         plan = EpochPlan(index, epoch, analysis, attachment, vectors.dimensions)
         writer = EpochWriter(build, spool, plan, progress, timer, processes or (os.cpu_count() or 1))
         info = writer.write(sample)
-    return _make_report(index, info, rejects, timer)
+    return make_report(index, info, rejects, timer)
 
 
 def get_current_info(engine: Engine, index: str) -> IndexInfo | None:
@@ -154,22 +154,22 @@ def _require_documents(spool: DocumentSpool, rejects: Rejects | None) -> None:
     raise BadInput("no documents found", fix="name files or a folder with documents")
 
 
-def _make_epoch_name(
-    spool: DocumentSpool, analysis: AnalysisOptions, current: IndexInfo | None, attachment: Attachment | None
+def make_epoch_name(
+    content_hash: str, analysis: AnalysisOptions, current: IndexInfo | None, attachment: Attachment | None
 ) -> str:
     """Return a running number and a hash of everything the epoch is built from."""
     versions = [__version__, ANALYSIS_VERSION, TEXT_VECTOR_SETTING]
-    parts = [spool.content_hash(), asdict(analysis), *versions, *([attachment.to_setting()] if attachment else [])]
+    parts = [content_hash, asdict(analysis), *versions, *([attachment.to_setting()] if attachment else [])]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     number = int(current.epoch.partition("-")[0]) + 1 if current and current.epoch.partition("-")[0].isdigit() else 1
     return f"{number}-{digest}"
 
 
-def _has_same_content(current: IndexInfo, epoch: str) -> bool:
+def has_same_content(current: IndexInfo, epoch: str) -> bool:
     return current.drift == 0 and current.epoch.partition("-")[2] == epoch.partition("-")[2]
 
 
-def _make_report(
+def make_report(
     index: str, info: IndexInfo, rejects: Rejects | None, timer: StageTimer, *, unchanged: bool = False
 ) -> BuildReport:
     return BuildReport(

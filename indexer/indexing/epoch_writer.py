@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from indexer.vectors import VECTOR_SETTING, make_text_vector_setting
 
 if TYPE_CHECKING:
     from indexer.indexing.build import AnalysisOptions
-    from indexer.mining.mined_batches import SegmentedCorpus
+    from indexer.mining.mined_batches import MinedBatches, SegmentedCorpus
     from indexer.model.phrase_model import PhraseModel
 
 
@@ -61,6 +61,18 @@ class EpochPlan:
             settings[VECTOR_SETTING] = self.vector_dimensions
         return settings | ({ATTACHMENT_SETTING: self.attachment.to_setting()} if self.attachment else {})
 
+    def make_info(self, model: PhraseModel, documents: int, text_dimensions: int | None = None) -> IndexInfo:
+        """Return the description of the epoch; ``text_dimensions``: of vectors made from texts, if there are any."""
+        return IndexInfo(
+            name=self.index,
+            epoch=self.epoch,
+            documents=documents,
+            phrases=len(model.phrases),
+            edges=model.settings.get("edges", 0),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            settings=self.make_settings(model) | make_text_vector_setting(text_dimensions),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class EpochWriter:
@@ -80,15 +92,7 @@ class EpochWriter:
             model, corpus = self._mine_and_segment(mined)
             with self.timer.measure("analyse and write"):
                 model, text_dimensions = self._analyse_and_write(model, corpus, mined)
-        info = IndexInfo(
-            name=self.plan.index,
-            epoch=self.plan.epoch,
-            documents=self.spool.count,
-            phrases=len(model.phrases),
-            edges=model.settings.get("edges", 0),
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            settings=self.plan.make_settings(model) | make_text_vector_setting(text_dimensions),
-        )
+        info = self.plan.make_info(model, self.spool.count, text_dimensions)
         with self.timer.measure("commit"):
             self.build.commit(model, info)
         return info
@@ -100,29 +104,17 @@ class EpochWriter:
 
     def _mine_and_segment(self, mined: DocumentSpool) -> tuple[PhraseModel, SegmentedCorpus]:
         """Return the model with the counts of all documents, and these documents segmented."""
-        from indexer.mining.pipeline import mine_model
         from indexer.mining.streamed_corpus import count_corpus
 
-        analysis = self.plan.analysis
         segmented: list[SegmentedCorpus] = []
         is_sample = mined is not self.spool
         with self.timer.measure("mine"):
-            model = mine_model(
-                mined,
-                language=analysis.language,
-                min_support=analysis.min_support or None,
-                k=analysis.k,
-                mu=analysis.mu,
-                processes=self.processes,
-                total=mined.count,
-                progress=self.progress,
-                on_batches_mined=None if is_sample else segmented.append,
-            )
+            keep = None if is_sample else segmented.append
+            model = mine_documents(mined, self.plan.analysis, self.processes, self.progress, keep)
         if not is_sample:
             return model, segmented[0]
         with self.timer.measure("count"):
-            model = replace(model, settings={**model.settings, "mined_documents": mined.count})
-            return count_corpus(model, self.spool, self.processes, self.progress)
+            return count_corpus(mark_as_sampled(model, mined), self.spool, self.processes, self.progress)
 
     def _analyse_and_write(
         self, model: PhraseModel, corpus: SegmentedCorpus, mined: DocumentSpool
@@ -145,3 +137,31 @@ class EpochWriter:
         if not self.build.keeps_text_vectors or self.plan.vector_dimensions is not None or self.plan.attachment:
             return model, None
         return model, write_text_vectors(self.build, model, corpus)
+
+
+def mine_documents(
+    mined: DocumentSpool,
+    analysis: AnalysisOptions,
+    processes: int,
+    progress: Progress,
+    on_batches_mined: Callable[[MinedBatches], None] | None = None,
+) -> PhraseModel:
+    """Mine the phrase model of documents, as ``mine_model`` does, with the options of an index."""
+    from indexer.mining.pipeline import mine_model
+
+    return mine_model(
+        mined,
+        language=analysis.language,
+        min_support=analysis.min_support or None,
+        k=analysis.k,
+        mu=analysis.mu,
+        processes=processes,
+        total=mined.count,
+        progress=progress,
+        on_batches_mined=on_batches_mined,
+    )
+
+
+def mark_as_sampled(model: PhraseModel, mined: DocumentSpool) -> PhraseModel:
+    """Return a model that was mined from a sample with the number of its documents."""
+    return replace(model, settings={**model.settings, "mined_documents": mined.count})

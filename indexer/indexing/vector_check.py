@@ -14,9 +14,9 @@ from indexer.vectors import VECTOR_SETTING, count_dimensions, find_dimension_fau
 class VectorCheck:
     """Keeps the documents of a build whose vectors fit; the others go to ``rejects``, if there are any."""
 
-    def __init__(self, rejects: Rejects | None = None) -> None:
+    def __init__(self, rejects: Rejects | None = None, dimensions: int | None = None) -> None:
         self._rejects = rejects
-        self.dimensions: int | None = None
+        self.dimensions = dimensions
         """None before the first document with a vector."""
 
     def keep_fitting(self, documents: Iterable[Document]) -> Iterator[Document]:

@@ -65,7 +65,7 @@ class SampleSelector:
         self._seen += 1
         if self._displaced is not None and (hash, number) > self._displaced:
             return
-        size = _count_text_bytes(document)
+        size = count_text_bytes(document)
         heappush(self._heap, (-hash, -number, size))
         self._text_bytes += size
         while len(self._heap) > 1 and not self._bounds.admit(len(self._heap), self._text_bytes):
@@ -79,5 +79,5 @@ def hash_id(id: str) -> int:
     return int.from_bytes(hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _count_text_bytes(document: Document) -> int:
+def count_text_bytes(document: Document) -> int:
     return len(document.title.encode("utf-8", "surrogatepass")) + len(document.text.encode("utf-8", "surrogatepass"))

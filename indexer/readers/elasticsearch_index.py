@@ -22,7 +22,6 @@ from indexer.engines.elasticsearch.attached_source import (
 )
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.engines.elasticsearch.query_builder import build_source_filter
-from indexer.engines.elasticsearch.reader import PREFERENCE
 from indexer.engines.factory import strip_credentials
 from indexer.engines.field_guard import find_unknown_paths
 from indexer.engines.mapped_fields import MappingBody
@@ -33,7 +32,8 @@ from indexer.engines.vector_fields import (
     find_vector_fields,
     make_choice_without_mapping,
 )
-from indexer.errors import BadInput, BadParameter, BadSetting
+from indexer.errors import BadParameter, BadSetting
+from indexer.readers.point_in_time import iterate_hits, make_unknown_index_error, open_point_in_time
 from indexer.readers.registry import make_documents
 from indexer.readers.rejects import Rejects
 from indexer.records import FieldMap, SourceRow
@@ -41,8 +41,6 @@ from indexer.records import FieldMap, SourceRow
 PAGE_SIZE = 500
 """Documents fetched with one request."""
 _MAX_FIELDS_LISTED = 20
-KEEP_ALIVE = "5m"
-"""How long Elasticsearch keeps the point in time between two requests."""
 
 
 def read_elasticsearch_index(
@@ -143,9 +141,14 @@ def split_index_url(source: str) -> tuple[str, str]:
 def connect_to_source(source: str, api_key: str | None, timeout: float) -> tuple[ElasticsearchConnection, str]:
     """Return a connection to the server of a source, whose version is supported, and the name of the index."""
     url, index = split_index_url(source)
-    connection = ElasticsearchConnection(url, timeout, **({"api_key": api_key} if api_key else {}))
+    return connect_to_server(url, timeout, **({"api_key": api_key} if api_key else {})), index
+
+
+def connect_to_server(url: str, timeout: float = 30.0, **options: Any) -> ElasticsearchConnection:
+    """Return a connection to a server whose version is supported; ``options`` are those of its client."""
+    connection = ElasticsearchConnection(url, timeout, **options)
     connection.get_version()
-    return connection, index
+    return connection
 
 
 def read_source_rows(
@@ -159,14 +162,18 @@ def read_source_rows(
         uuids = fetch_index_uuids(connection, index)
     except NotFoundError:
         raise make_unknown_index_error(connection, index) from None
-    has_mapped_id = "id" in plan.fields.sources
     for hit in scan_hits(connection, index, plan.source_filter, plan.page_size, query):
-        record: dict[str, Any] = dict(hit.get("_source") or {})
-        revision = None
-        if not has_mapped_id:
-            record["id"] = hit["_id"]
-            revision = make_revision(uuids.get(hit["_index"]), hit)
-        yield SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"], revision)
+        yield make_source_row(hit, index, uuids, plan.fields)
+
+
+def make_source_row(hit: Mapping[str, Any], index: str, uuids: Mapping[str, str], fields: FieldMap) -> SourceRow:
+    """Return the row of a document; ``uuids``: of the indices behind the source's name."""
+    record: dict[str, Any] = dict(hit.get("_source") or {})
+    revision = None
+    if "id" not in fields.sources:
+        record["id"] = hit["_id"]
+        revision = make_revision(uuids.get(hit["_index"]), hit)
+    return SourceRow(f"{index}/{hit['_id']}", 0, record, hit["_id"], revision)
 
 
 def _fetch_mappings(connection: ElasticsearchConnection, index: str) -> dict[str, MappingBody] | None:
@@ -208,10 +215,6 @@ def _choose_vectors(mappings: Mapping[str, MappingBody] | None, fields: FieldMap
     return choose_vector_field(find_vector_fields(mappings.values()))
 
 
-def make_unknown_index_error(connection: ElasticsearchConnection, index: str) -> BadInput:
-    return BadInput(f"{connection.url} has no index {index!r}", fix="check its name")
-
-
 def scan_hits(
     connection: ElasticsearchConnection,
     index: str,
@@ -219,39 +222,6 @@ def scan_hits(
     page_size: int,
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the documents of an index that match a query, or all of them, at one point in time.
-
-    They come with their sequence numbers; ``source_filter``: the ``_source`` of the search.
-    """
-    client = connection.client
-    with connection.translate_errors():
-        try:
-            # always of the same copies: another copy may see a write later
-            pit = client.open_point_in_time(index=index, keep_alive=KEEP_ALIVE, preference=PREFERENCE)["id"]
-        except NotFoundError:
-            raise make_unknown_index_error(connection, index) from None
-    after: list[Any] | None = None
-    try:
-        while True:
-            with connection.translate_errors():
-                response = client.search(
-                    pit={"id": pit, "keep_alive": KEEP_ALIVE},
-                    query=query,
-                    size=page_size,
-                    source=source_filter,
-                    sort=["_shard_doc"],
-                    search_after=after,
-                    seq_no_primary_term=True,
-                    track_total_hits=False,
-                    allow_partial_search_results=False,
-                ).body
-            connection.require_complete(response)
-            pit = response["pit_id"]
-            hits = response["hits"]["hits"]
-            yield from hits
-            if len(hits) < page_size:
-                return
-            after = hits[-1]["sort"]
-    finally:
-        with connection.translate_errors():
-            client.close_point_in_time(id=pit)
+    """Yield the documents of an index that match a query, or all of them, at one point in time (``iterate_hits``)."""
+    with open_point_in_time(connection, index) as pit:
+        yield from iterate_hits(connection, pit, source_filter, page_size, query=query)

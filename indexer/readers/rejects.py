@@ -86,3 +86,15 @@ class Rejects:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+class CollectedRejects(Rejects):
+    """Rejects of a few records, which are all kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[Reject] = []
+
+    def add(self, source: str, line: int, reason: str) -> None:
+        super().add(source, line, reason)
+        self.all.append(Reject(source, line, reason))

@@ -59,6 +59,8 @@ class WorkConfig:
     """A folder (embedded) or an Elasticsearch URL."""
     engine_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Keyword arguments of ``open_engine``; may contain a secret."""
+    source_api_key: str = field(default="", repr=False)
+    """API key for the sources of builds that are shared out to workers."""
     redis_url: str = field(default="", repr=False)
     """Empty: no queue, the web process runs the jobs."""
     key_prefix: str = KEY_PREFIX
@@ -103,6 +105,7 @@ def load_work_config(settings: Settings | None = None, *, inline: bool = False, 
     config = WorkConfig(
         engine=settings.engine,
         engine_options=make_engine_options(settings),
+        source_api_key=settings.source_api_key.get_secret_value(),
         redis_url="" if inline else settings.redis_url.get_secret_value(),
         soft_limit_seconds=settings.job_soft_seconds,
         hard_limit_seconds=settings.job_hard_seconds,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from indexer.errors import Overloaded
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
-JobKind = Literal["comparison", "explanation", "page-batch", "ingest"]
+JobKind = Literal["comparison", "explanation", "page-batch", "ingest", "build-slice"]
 QueueName = Literal["interactive", "bulk"]
 
 QUEUES: tuple[QueueName, ...] = ("interactive", "bulk")

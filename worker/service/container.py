@@ -24,6 +24,7 @@ from worker.jobs.runner import run_job_chunk
 from worker.jobs.statistics import DurationRecorder
 from worker.jobs.store import JobStore
 from worker.redis_connection import connect
+from worker.service.build_slices import SliceRunner
 from worker.service.job_handlers import make_job_handlers
 
 if TYPE_CHECKING:
@@ -115,6 +116,15 @@ class ServiceContainer:
             document_ttl=config.document_ttl,
             acl_ttl=config.acl_ttl,
         )
+
+    @property
+    def slice_runner(self) -> SliceRunner:
+        with self._opening:
+            return self._slice_runner
+
+    @cached_property
+    def _slice_runner(self) -> SliceRunner:
+        return SliceRunner(self)
 
     def announce_job(self, id: str, queue: QueueName) -> None:
         """Notify the workers of a queued job; raise StoreUnavailable when the broker cannot be reached."""

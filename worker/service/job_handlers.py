@@ -33,6 +33,7 @@ def make_job_handlers(container: ServiceContainer) -> dict[JobKind, JobHandler]:
         "explanation": lambda context: run_explanation(container, context),
         "page-batch": lambda context: run_page_batch(container, context),
         "ingest": lambda context: run_ingest_chunk(container, context),
+        "build-slice": lambda context: container.slice_runner.run(context),
     }
 
 

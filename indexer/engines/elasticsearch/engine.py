@@ -43,7 +43,9 @@ from indexer.engines.elasticsearch.mappings import (
     parse_write_mark,
 )
 from indexer.engines.elasticsearch.reader import RETRY_WAITS, ElasticsearchReader
+from indexer.engines.elasticsearch.shared_build import ElasticsearchJoinedBuild
 from indexer.engines.elasticsearch.write_generations import WriteGenerations
+from indexer.engines.joined_build import JoinedBuild
 from indexer.engines.search_types import IndexInfo
 from indexer.engines.write_order import (
     MARK_SECONDS,
@@ -218,6 +220,9 @@ class ElasticsearchEngine(Engine):
         check_index_name(index)
         self.get_version()
         return ElasticsearchBuild(self, index)
+
+    def join_build(self, index: str, version: str) -> JoinedBuild:
+        return ElasticsearchJoinedBuild(self, check_index_name(index), version)
 
     def delete_index(self, index: str) -> None:
         self._require_writable_alias(index)

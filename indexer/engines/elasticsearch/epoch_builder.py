@@ -27,6 +27,7 @@ from indexer.engines.elasticsearch.mappings import (
     build_write_action,
     encode_source,
 )
+from indexer.engines.elasticsearch.shared_build import VALUE_CHUNK_BYTES, BuildNames, ElasticsearchJoinedBuild
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import IndexBusy, PhraseComError
 from indexer.model.phrase_model import PhraseModel
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the index format."""
-MODEL_CHUNK_BYTES = 8_000_000
-"""Bytes of the phrase model per document, before base64."""
 
 
 class ElasticsearchBuild(Build):
@@ -46,18 +45,17 @@ class ElasticsearchBuild(Build):
 
     A later build of the same index takes over: this one then fails with IndexBusy.
 
-    Documents are written through the build alias, which exists only while the build is open: writing to a deleted
-    index by its own name would create it again. Removing the build alias decides the outcome: ``commit`` does it in
-    the request that makes the new epoch current, ``abort`` before it deletes anything. So one cannot undo the other
-    when the response to a request got lost and the client sends it again.
+    Documents, also those of other processes (``share``), are written through the build alias, which exists only while
+    the build is open: writing to a deleted index by its own name would create it again. Removing the build alias
+    decides the outcome: ``commit`` does it in the request that makes the new epoch current, ``abort`` before it deletes
+    anything. So one cannot undo the other when the response to a request got lost and the client sends it again.
     """
 
     def __init__(self, engine: ElasticsearchEngine, index: str) -> None:
         self._engine, self._index = engine, index
-        version = time.strftime("%Y%m%d%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        self._documents_index = f"{engine.documents_alias(index)}.{version}"
-        self._model_index = f"{engine.model_alias(index)}.{version}"
-        self._build_alias = f"{self._documents_index}.building"
+        self._version = time.strftime("%Y%m%d%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
+        names = BuildNames.make(engine, index, self._version)
+        self._documents_index, self._model_index, self._build_alias, self._values_alias = names
         client = engine.connection.client
         with engine.connection.translate_errors():
             leftovers = engine.list_concrete_indexes(index, in_use=False)
@@ -66,11 +64,12 @@ class ElasticsearchBuild(Build):
             definition = build_document_index_body(engine.shards, engine.replicas)
             client.indices.create(index=self._documents_index, **definition, aliases={self._build_alias: {}})
             definition = build_model_index_body(engine.replicas, meta=make_heartbeat(engine.build_lease))
-            client.indices.create(index=self._model_index, **definition)
+            client.indices.create(index=self._model_index, **definition, aliases={self._values_alias: {}})
             self._lock = BuildLock(engine, index, self._model_index, self._build_alias)
         self._marked_ids: set[str] = set()
         """Documents of ``_marks`` that this build has written."""
         self._has_vectors = False
+        self._is_shared = False
         self._writer = BulkWriter(engine.connection)
         self._done = False
         try:
@@ -79,6 +78,15 @@ class ElasticsearchBuild(Build):
         except BaseException:
             self.abort()  # or the index would stay locked
             raise
+
+    def share(self) -> ElasticsearchJoinedBuild:
+        self._is_shared = True
+        joined = ElasticsearchJoinedBuild(self._engine, self._index, self._version)
+        joined.put_marks(self._marks)
+        return joined
+
+    def note_marked(self, ids: Iterable[str]) -> None:
+        self._marked_ids.update(ids)
 
     @staticmethod
     def prepare_document(analysed: AnalysedDocument) -> tuple[str, bytes, int]:
@@ -120,6 +128,8 @@ class ElasticsearchBuild(Build):
                     }  # fmt: skip
                     client.indices.put_mapping(index=self._documents_index, meta=meta)
                     merged.result()
+                if self._is_shared:  # free the room of the values that were deleted
+                    client.indices.forcemerge(index=self._model_index, only_expunge_deletes=True)
                 client.indices.put_settings(index=self._documents_index, settings={"refresh_interval": "1s"})
                 client.indices.refresh(index=[self._documents_index, self._model_index])
                 self._lock.require_unbroken()
@@ -159,9 +169,9 @@ class ElasticsearchBuild(Build):
     def _save_model_and_make_meta(self, client: Any, model: PhraseModel) -> dict[str, Any]:
         """Write the model in chunks and return its entry for the ``_meta`` of the mapping."""
         data = model.to_bytes()
-        starts = range(0, len(data), MODEL_CHUNK_BYTES)
+        starts = range(0, len(data), VALUE_CHUNK_BYTES)
         for number, start in enumerate(starts):
-            chunk = base64.b64encode(data[start : start + MODEL_CHUNK_BYTES]).decode("ascii")
+            chunk = base64.b64encode(data[start : start + VALUE_CHUNK_BYTES]).decode("ascii")
             client.index(index=self._model_index, id=str(number), document={"data": chunk})
         checksum = hashlib.sha256(data).hexdigest()
         return {"model": {"index": self._model_index, "chunks": len(starts), "sha256": checksum}}
@@ -172,6 +182,7 @@ class ElasticsearchBuild(Build):
         return [
             *({"remove_index": {"index": name}} for name in engine.list_concrete_indexes(index, in_use=True)),
             self._make_remove_alias_action(),
+            {"remove": {"index": self._model_index, "alias": self._values_alias}},
             {"add": {"index": self._documents_index, "alias": engine.documents_alias(index)}},
             {"add": {"index": self._model_index, "alias": engine.model_alias(index)}},
         ]

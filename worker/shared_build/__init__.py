@@ -1,0 +1,1 @@
+"""Coordinator of a build whose slices are computed by workers."""
