@@ -62,9 +62,12 @@ class AnalysisOptions:
 
     @classmethod
     def from_index(cls, info: IndexInfo) -> AnalysisOptions:
-        """Return the options that an index was built with."""
+        """Return the options that an index was built with; one of a former version was mined from all documents."""
         options = info.settings.get("asked")
-        return cls(**options) if isinstance(options, Mapping) else cls()
+        if not isinstance(options, Mapping):
+            return cls()
+        known = {each.name: options[each.name] for each in fields(cls) if each.name in options}
+        return cls(**{"sample_documents": 0, "sample_bytes": 0, **known})
 
 
 @dataclass(frozen=True, slots=True)

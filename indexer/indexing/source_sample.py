@@ -12,6 +12,7 @@ from itertools import islice
 
 import numpy as np
 
+from indexer.defaults import DEFAULT_SAMPLE_DOCUMENTS
 from indexer.documents import Document
 from indexer.engines.elasticsearch.connection import ElasticsearchConnection
 from indexer.errors import BadInput
@@ -23,7 +24,7 @@ from indexer.readers.shared_source import ID_PAGE_SIZE, SharedSource, SourceSlic
 PLACE_INTERVAL = 16
 """Documents between two whose places are kept: slices begin at these."""
 _SPARE_IDS = 1000
-"""Ids kept beyond the bound, for documents that are not valid; more of these cost another pass over the ids."""
+"""Ids kept beyond the bound, for documents that are not valid; a larger sample costs further passes over the ids."""
 
 
 class SourceIds:
@@ -41,7 +42,7 @@ class SourceIds:
     ) -> None:
         """Read all ids; raise BadInput if two are equal, which would be written and counted as one and as two."""
         self._connection, self._source = connection, source
-        self._wanted = bounds.documents + _SPARE_IDS if bounds.documents else None
+        self._wanted = (bounds.documents or DEFAULT_SAMPLE_DOCUMENTS) + _SPARE_IDS
         self._places = array("q")
         self.count = 0
         hashes = array("Q")
@@ -69,14 +70,14 @@ class SourceIds:
     def _select_after(self, last: int, ids: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
         """Return the ids with the smallest hashes above one, and these, ascending."""
         above = (each for each in ids if each[0] > last)
-        return sorted(above) if self._wanted is None else nsmallest(self._wanted, above)
+        return nsmallest(self._wanted, above)
 
     def iterate_by_hash(self) -> Iterator[str]:
         """Yield all ids by their hashes, ascending; reads the ids again where those kept are used up."""
         selected = self._smallest
         while True:
             yield from (id for _, id in selected)
-            if self._wanted is None or len(selected) < self._wanted:
+            if len(selected) < self._wanted:
                 return
             places = self._source.list_places(self._connection)
             selected = self._select_after(selected[-1][0], ((hash_id(id.strip()), id) for id, _ in places))

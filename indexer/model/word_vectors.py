@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -84,15 +85,15 @@ class WordVectors:
         Words of general meaning ("main", "number") are near the mean of frequent words, which is 0. A word without a
         vector has 0: nothing is known of it.
         """
-        known = self._specificity
+        known: Mapping[str, float] = self._specificity
         if missing := [word for word in dict.fromkeys(words) if word not in known]:
             rows = self.find_rows(missing)
             lengths = np.linalg.norm(self.get_vectors(rows), axis=1)
             found = dict(zip(missing, np.where(rows == UNKNOWN, 0.0, lengths - 1.0).tolist(), strict=True))
             if len(known) < _MAX_CACHED_WORDS:
-                known.update(found)
+                self._specificity.update(found)
             else:
-                known = known | found
+                known = ChainMap(found, self._specificity)
         return np.fromiter(map(known.__getitem__, words), dtype=np.float64, count=len(words))
 
     @cached_property

@@ -144,7 +144,9 @@ def _list_candidates_by_side(solved: SolvedPair) -> dict[str, tuple[Candidate, .
     lowest = float(np.min(result.margin, initial=0.0))
 
     def make_candidates(phrases: tuple[str, ...], salience: dict[str, float]) -> tuple[Candidate, ...]:
-        return tuple(Candidate(p, round_score(salience[p]), round_score(margin.get(p, lowest))) for p in phrases)
+        return tuple(
+            Candidate(p, round_score(salience.get(p, 0.0)), round_score(margin.get(p, lowest))) for p in phrases
+        )
 
     return {
         "a": make_candidates(pair.candidates.salient_a, pair.a.salience),

@@ -24,6 +24,7 @@ from worker.explain.phrase_evidence import measure_query_evidence
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
+from worker.explain.text_candidates import build_hit_text_problem
 from worker.methods.base import RankedList
 from worker.methods.query_ranking import QueryRanker, QueryRanking
 from worker.phrasing.proper_names import ProperNames
@@ -57,9 +58,13 @@ def explain_query_page(
     for spec, pair, match, passage, held, rows in by_hit:
         phrases = pair.candidates.phrases
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in phrases], dtype=bool)
-        ranking = ranker.rank(rows, query_words, pair.a.encoded_text.words, others, with_unlisted=not spec.cap)
+        text_problem = build_hit_text_problem(pair, problem)
+        ranking = ranker.rank(
+            rows, query_words, pair.a.encoded_text.words, others, text_problem=text_problem, with_unlisted=not spec.cap
+        )
+        of_hit = [*phrases, *text_problem.phrases] if text_problem else phrases
         distinct_hit = _leave_out_phrases_of(
-            [other.a for other in pairs if other is not pair], ranking.distinct_hit, phrases
+            [other.a for other in pairs if other is not pair], ranking.distinct_hit, of_hit
         )
         chooser = PhraseChooser(pair, spec.cap, near_duplicates, names)
         common = tuple(
@@ -68,7 +73,7 @@ def explain_query_page(
         )
         distinct = tuple(
             Reason(one.phrase, one.display, round_score(one.score), "distinct")
-            for one in chooser.choose(distinct_hit, phrases, "distinct")
+            for one in chooser.choose(distinct_hit, of_hit, "distinct")
         )
         reasons.append(HitReasons(common, distinct, match=match, passage=passage))
     return reasons

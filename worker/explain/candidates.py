@@ -35,11 +35,15 @@ class PairCandidates:
     def from_sides(cls, a: ResolvedSide, b: ResolvedSide, max_per_side: int | None = None) -> PairCandidates:
         """Collect the salient phrases of both sides, at most ``max_per_side`` of each, and the runs of a query."""
         salient_a, salient_b = (
-            (*tuple(side.salience)[:max_per_side], *find_query_runs(side, other)) for side, other in ((a, b), (b, a))
+            tuple(dict.fromkeys([*tuple(side.salience)[:max_per_side], *find_query_runs(side, other)]))
+            for side, other in ((a, b), (b, a))
         )
         phrases = tuple(dict.fromkeys([*salient_a, *salient_b]))
         model = a.reader.model
-        ids = np.array([model.phrase_ids.get(phrase, -1) for phrase in phrases], dtype=np.int64)
+        # that the model knows a run of two texts of a limited caller would confirm a guess about hidden documents
+        is_guess = a.groups is not None and a.is_ad_hoc and b.is_ad_hoc
+        known = a.salience.keys() | b.salience.keys() if is_guess else model.phrase_ids.keys()
+        ids = np.array([model.phrase_ids.get(p, -1) if p in known else -1 for p in phrases], dtype=np.int64)
         edges_a, edges_b = a.get_edge_weights(phrases), b.get_edge_weights(phrases)
         return cls(salient_a, salient_b, phrases, ids, edges_a, edges_b, model.degree)
 

@@ -73,7 +73,8 @@ def build_full_graph(pair: SidePair, groups: Groups = None, excluded_ids: frozen
     rows, columns = row_by_id[corpus.edges.rows[inside]], corpus.edges.columns[inside]
     weights = corpus.edges.weights[inside]
     ids, titles, degrees = list(corpus.ids), list(corpus.titles), corpus.degrees.tolist()
-    phrase_degrees = model.degree[order]
+    names = (*pair.candidates.phrases, *(model.phrases[i] for i in order[len(candidate_ids) :].tolist()))
+    phrase_degrees = np.where(order >= 0, model.degree[order], 0.0)  # the model does not know every run of a query
     column_by_id = {id: i for i, id in enumerate(ids)}
     for side in (pair.a, pair.b):
         graph_id = side.graph_ids[0] if side.graph_ids else ""
@@ -90,7 +91,7 @@ def build_full_graph(pair: SidePair, groups: Groups = None, excluded_ids: frozen
         degrees.append(document.degree)
     return LocalGraph(
         subgraph=Subgraph.from_edges(rows, columns, weights, phrase_degrees, np.array(degrees)),
-        phrases=tuple(model.phrases[i] for i in order),
+        phrases=names,
         ids=tuple(ids),
         titles=tuple(titles),
         columns_a=np.array([column_by_id[id] for id in pair.a.graph_ids], dtype=np.int64),

@@ -5,10 +5,13 @@ Too few documents may contain a run for the miner to know it, but who typed its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import dropwhile
+from collections.abc import Iterator, Sequence, Set
+from itertools import compress, dropwhile
 
-from indexer.text.stopwords import ENGLISH_STOPWORDS
+import numpy as np
+
+from indexer.model.phrase_model import PhraseModel
+from indexer.text.stopwords import mark_stopwords
 from worker.explain.resolved_side import ResolvedSide
 
 MAX_QUERY_WORDS = 100
@@ -26,11 +29,18 @@ def find_query_runs(query: ResolvedSide, hit: ResolvedSide) -> tuple[str, ...]:
     words = [word for line in lines for word in line]
     if not 0 < len(words) <= MAX_QUERY_WORDS:
         return ()
+    function_words = _find_function_words(words, query.reader.model)
     whole = " ".join(words)
-    if len(lines) == 1 and whole not in ENGLISH_STOPWORDS and hit.text.contains(whole):
+    if len(lines) == 1 and whole not in function_words and hit.text.contains(whole):
         return (whole,)
-    runs = (_strip_function_words(run) for line in lines for run in _find_longest_runs(line, hit))
-    return tuple(dict.fromkeys(" ".join(run) for run in runs if len(set(run) - ENGLISH_STOPWORDS) > 1))
+    runs = (_strip_words(run, function_words) for line in lines for run in _find_longest_runs(line, hit))
+    return tuple(dict.fromkeys(" ".join(run) for run in runs if len(set(run) - function_words) > 1))
+
+
+def _find_function_words(words: list[str], model: PhraseModel) -> set[str]:
+    frequency = np.array([model.get_word_frequency(word) for word in words], dtype=np.int32)
+    flags = mark_stopwords(words, frequency, model.document_count, model.lemmatizer.language)
+    return set(compress(words, flags.tolist()))
 
 
 def _find_longest_runs(words: Sequence[str], hit: ResolvedSide) -> Iterator[Sequence[str]]:
@@ -44,6 +54,7 @@ def _find_longest_runs(words: Sequence[str], hit: ResolvedSide) -> Iterator[Sequ
             yield words[start:end]
 
 
-def _strip_function_words(words: Sequence[str]) -> list[str]:
-    kept = list(dropwhile(ENGLISH_STOPWORDS.__contains__, words))
-    return list(dropwhile(ENGLISH_STOPWORDS.__contains__, reversed(kept)))[::-1]
+def _strip_words(run: Sequence[str], words: Set[str]) -> list[str]:
+    """Return a run without those of the words that begin or end it."""
+    kept = list(dropwhile(words.__contains__, run))
+    return list(dropwhile(words.__contains__, reversed(kept)))[::-1]

@@ -56,6 +56,28 @@ def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | No
     return text_problem if kept else None
 
 
+def build_hit_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | None:
+    """Return the features of the phrases of a hit's text beyond those of the problem; None without any.
+
+    Side a of the pair is the hit, side b a query. Phrases with a word of the query set no hit apart, so nothing is
+    measured of the query.
+    """
+    known = set(pair.candidates.phrases)
+    phrases = [phrase for phrase in pair.a.text_phrases if phrase not in known]
+    if not phrases:
+        return None
+    model, words = pair.a.reader.model, SplitPhrases(phrases)
+    return PairProblem(
+        phrases=phrases,
+        a=_build_side_features(pair.a, words, _TopicDirections(model, words)),
+        b=SideFeatures(is_salient=np.zeros(len(phrases), dtype=bool)),
+        parameters=problem.parameters,
+        document_frequency=_look_up_frequency(model, phrases, _is_of_document(pair, phrases)),
+        specificity=measure_phrase_specificity(model, words),
+        corpus_size=problem.corpus_size,
+    )
+
+
 def _is_of_document(pair: SidePair, phrases: Sequence[str]) -> Flags:
     """Return which phrases are of a document of the index, (P,), or of the text of a caller without limits.
 
@@ -93,6 +115,8 @@ class _TopicDirections:
 
     def compute_cosines(self, side: ResolvedSide) -> Floats:
         """Return the cosine of a side with the sum of the words of each phrase, (P,)."""
+        if not len(self._model.topic_scales):  # an index of a former version, to which documents were added
+            return np.zeros(len(self._words.phrases))
         vector = side.get_text_vector("topics")
         if not vector.any():
             return np.zeros(len(self._words.phrases))

@@ -47,6 +47,7 @@ class QueryRanking(NamedTuple):
 
     common: RankedList
     distinct_hit: RankedList
+    """Its indices may also be those of phrases of the hit's text, after the candidates."""
     distinct_query: RankedList
     is_meaning: Flags
     """Whether a common phrase is told by the spaces alone, not by the words of the query, (P,)."""
@@ -73,11 +74,12 @@ class QueryRanker:
         self._is_shared = problem.is_shared
         common = self._is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
         self._common = common & problem.is_candidate & ~is_pair
-        odds = ReaderOdds(problem)
-        self._distinct_odds = odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
+        self._query_side = query_side
+        self._distinct_odds = _compute_distinct_odds(problem, query_side)
         if evidence is None:
             is_implied = self._common & ~self._is_shared
-            chance = odds_to_probability(odds.compute_common_odds(is_implied, np.zeros(len(problem.phrases))))
+            odds = ReaderOdds(problem).compute_common_odds(is_implied, np.zeros(len(problem.phrases)))
+            chance = odds_to_probability(odds)
         else:
             chance = odds_to_probability(_STRENGTH_WEIGHT * (evidence.strength - _EVEN_STRENGTH))
         is_run = self._is_shared & _mark_runs(problem.phrases, asked.text_length)
@@ -95,12 +97,13 @@ class QueryRanker:
         hit_words: Sequence[str],
         excluded: Flags | None = None,
         *,
+        text_problem: PairProblem | None = None,
         with_unlisted: bool = True,
     ) -> QueryRanking:
         """Return the lists of one hit, as indices into its rows.
 
-        ``excluded`` flags those of its phrases that are not to be distinct of it; ``with_unlisted`` is that of
-        ``rank_distinct_by_odds``.
+        ``excluded`` flags those of its phrases that are not to be distinct of it; ``text_problem`` has phrases of its
+        text that may be, too; ``with_unlisted`` is that of ``rank_distinct_by_odds``.
         """
         phrases, common = self._phrases[rows], self._common[rows]
         asked_words = set(query_words) - ENGLISH_STOPWORDS
@@ -114,18 +117,30 @@ class QueryRanker:
         if excluded is not None:
             distinct_hit &= ~excluded
         distinct_query = self._in_query[rows] & ~common & self._is_noise[rows]
+        of_hit, odds = phrases, self._distinct_odds[rows]
+        if text_problem is not None:
+            text_hit = text_problem.b if self._query_side == "a" else text_problem.a
+            of_hit = [*phrases, *text_problem.phrases]
+            distinct_hit = np.concatenate([distinct_hit, text_hit.is_salient])
+            odds = np.concatenate([odds, _compute_distinct_odds(text_problem, self._query_side)])
         return QueryRanking(
             _rank_by_chance(phrases, common, self._is_shared[rows], self._chance[rows]),
             rank_distinct_by_odds(
-                phrases,
+                of_hit,
                 self._weights,
-                _leave_out_phrases_with(words | asked_words, phrases, distinct_hit),
-                self._distinct_odds[rows],
+                _leave_out_phrases_with(words | asked_words, of_hit, distinct_hit),
+                odds,
                 with_unlisted=with_unlisted,
             ),
             rank_phrases(phrases, _leave_out_phrases_with(words, phrases, distinct_query), self._query_salience[rows]),
             self._is_meaning[rows],
         )
+
+
+def _compute_distinct_odds(problem: PairProblem, query_side: Literal["a", "b"]) -> Floats:
+    """Return the odds that a reader keeps each phrase as distinct of the hit, (P,)."""
+    odds = ReaderOdds(problem)
+    return odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()
 
 
 def _mark_runs(phrases: Sequence[str], query_lengths: Indices) -> Flags:

@@ -116,19 +116,21 @@ class SliceRunner:
 
         task = SliceTask.from_json(context.claim.payload)
         joined = self._container.engine.join_build(task.index, task.build)
-        analyser = self._load_analyser(joined, task)
         report = SliceReport(f"{socket.gethostname()}:{os.getpid()}")
-        if task.pass_name == "write":
-            self._run_parts(
-                context, task, report, lambda part: report.marked.extend(joined.write(analyser.analyse(part)))
-            )
-        else:
-            count = analyser.count_words if task.pass_name == "words" else analyser.count_phrases
-            parts: list[Arrays] = []
-            self._run_parts(context, task, report, lambda part: parts.append(count(part)))
-            context.check_claim()
-            joined.put_value(task.result_name, pack_parts(parts))
-        self._release_later()
+        try:
+            analyser = self._load_analyser(joined, task)
+            if task.pass_name == "write":
+                self._run_parts(
+                    context, task, report, lambda part: report.marked.extend(joined.write(analyser.analyse(part)))
+                )
+            else:
+                count = analyser.count_words if task.pass_name == "words" else analyser.count_phrases
+                parts: list[Arrays] = []
+                self._run_parts(context, task, report, lambda part: parts.append(count(part)))
+                context.check_claim()
+                joined.put_value(task.result_name, pack_parts(parts))
+        finally:
+            self._release_later()
         return StoredAnswer(dumps(asdict(report)), {}, task.index)
 
     def _release_later(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
 from indexer.engines.attachment import Attachment
@@ -50,24 +51,21 @@ def attach_shared(
     if asked.attachment is None:
         raise BadInput("the cluster of the source has no id yet", fix="form the cluster, or leave --shared out")
     container = ServiceContainer(load_work_config(settings), engine=engine)
-    try:
-        container.store.ping()
-    except StoreUnavailable as error:
-        container.close()
-        raise StoreUnavailable(f"a build is shared out over Redis, but {error.detail}", fix=REDIS_FIX) from error
-    connection, name = connect_to_source(asked.source, asked.api_key, settings.engine_timeout_seconds)
-    try:
-        return SharedBuild(
-            engine,
-            asked.index,
-            SourceAddress(connection, name, asked.fields, settings.max_document_bytes),
-            SliceJobs(container, warn),
-            AnalysisOptions.from_settings(settings),
-            asked.attachment,
-            rejects,
-            progress,
-            settings.index_processes,
-        ).run(force=asked.force)
-    finally:
-        connection.client.close()
-        container.close()
+    with closing(container):
+        try:
+            container.store.ping()
+        except StoreUnavailable as error:
+            raise StoreUnavailable(f"a build is shared out over Redis, but {error.detail}", fix=REDIS_FIX) from error
+        connection, name = connect_to_source(asked.source, asked.api_key, settings.engine_timeout_seconds)
+        with closing(connection.client):
+            return SharedBuild(
+                engine,
+                asked.index,
+                SourceAddress(connection, name, asked.fields, settings.max_document_bytes),
+                SliceJobs(container, warn),
+                AnalysisOptions.from_settings(settings),
+                asked.attachment,
+                rejects,
+                progress,
+                settings.index_processes,
+            ).run(force=asked.force)

@@ -20,7 +20,7 @@ _POLL_SECONDS = 0.2
 _STORE_PATIENCE = 600.0
 """Seconds for which Redis may be out of reach: a build of hours should not be lost with a restart of it."""
 _SILENCE_SECONDS = 60.0
-"""Seconds without any answer after which it is said that no worker runs, if none does."""
+"""Seconds without any answer after which it is said that the workers may not run, or not for this queue."""
 NO_WORKER_FIX = "start workers, on any machines: phrasecom worker --queue bulk"
 
 
@@ -91,9 +91,10 @@ class SliceJobs:
         for id, (task, new) in list(self._open.items()):
             job = self._container.store.get(id)
             if job is None or job.state == "expired":  # Redis was emptied, or dropped the answer for want of room
-                self.retries += 1
-                if self._container.store.submit(new):
-                    self._container.announce_job(id, new.queue)
+                with suppress(Overloaded):  # of a full queue; the next round tries again
+                    if self._container.store.submit(new):
+                        self._container.announce_job(id, new.queue)
+                    self.retries += 1
             elif job.state in ("failed", "cancelled"):
                 raise _make_failure(task, job)
             elif job.answer is not None:
@@ -113,10 +114,7 @@ class SliceJobs:
     def _warn_of_silence(self) -> None:
         if time.monotonic() - self._last_answer > _SILENCE_SECONDS:
             self._last_answer = time.monotonic()
-            with suppress(StoreUnavailable):
-                if self._container.store.get_statistics().has_worker:
-                    return
-                self._warn(f"waiting: no worker is running; {NO_WORKER_FIX}")
+            self._warn(f"waiting: no slice was done for {_SILENCE_SECONDS:.0f} seconds; {NO_WORKER_FIX}")
 
 
 def _make_failure(task: SliceTask, job: Job) -> Unavailable:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from indexer.analysis.reservoir import RESERVOIR_SIZE
+from indexer.documents import Document
+from indexer.engines import open_engine
+from indexer.indexing.build import build_index
 from indexer.model.bm25 import split_phrase_words
 from indexer.model.phrase_model import PhraseModel
 from indexer.text.stopwords import ENGLISH_STOPWORDS
@@ -119,3 +123,15 @@ def test_the_reservoir_has_the_salient_phrases_of_documents_drawn_by_a_seed(
     assert len(model.reservoir_starts) == len(model.reservoir_vectors) + 1
     assert model.reservoir_starts[-1] == len(model.reservoir_phrase_ids) > 0
     assert model.reservoir_phrase_ids.max() < len(model.phrases)
+
+
+def test_a_phrase_that_only_one_text_shows_sets_a_hit_apart_unless_another_hit_has_it(tmp_path: Path) -> None:
+    pages = [Document(f"p{n}", f"The oven number {n} was warm. It baked bread in the morning.") for n in range(40)]
+    shared = "The oven was hot. A copper whistle rang, the copper whistle fell."
+    hits = [Document("a", f"{shared} A waggle dance began."), Document("b", f"{shared} A brass trumpet rang.")]
+    with open_engine(str(tmp_path)) as engine:
+        build_index([*pages, *hits], engine, INDEX, processes=1)
+        first, second = explain(Comparer(engine), "oven", ["a", "b"])
+    assert "waggle dance" in {one.phrase for one in first.distinct}
+    assert "brass trumpet" in {one.phrase for one in second.distinct}
+    assert "copper whistle" not in {one.phrase for hit in (first, second) for one in hit.distinct}
