@@ -24,9 +24,9 @@ from worker.explain.phrase_evidence import measure_query_evidence
 from worker.explain.query_match import QueryMatch
 from worker.explain.resolved_side import ResolvedSide
 from worker.explain.spec import ComparisonSpec
-from worker.explain.text_candidates import build_hit_text_problem
-from worker.methods.base import RankedList
-from worker.methods.query_ranking import QueryRanker, QueryRanking
+from worker.explain.text_candidates import build_page_text_problem
+from worker.methods.base import PairProblem, RankedList
+from worker.methods.query_ranking import QueryRanker, QueryRanking, TextPhrases, compute_distinct_odds
 from worker.phrasing.proper_names import ProperNames
 
 
@@ -54,15 +54,15 @@ def explain_query_page(
     query_words = pairs[0].b.encoded_text.words
     passages = find_passages(pairs[0].b, [pair.a for pair in pairs], matches)
     reasons = []
-    by_hit = zip(specs, pairs, matches, passages, phrases_by_hit, rows_by_hit, strict=True)
-    for spec, pair, match, passage, held, rows in by_hit:
+    text_phrases_by_hit = _rank_text_phrases(pairs, problem)
+    by_hit = zip(specs, pairs, matches, passages, phrases_by_hit, rows_by_hit, text_phrases_by_hit, strict=True)
+    for spec, pair, match, passage, held, rows, text_phrases in by_hit:
         phrases = pair.candidates.phrases
         others = np.array([hit_counts[phrase] > (phrase in held) for phrase in phrases], dtype=bool)
-        text_problem = build_hit_text_problem(pair, problem)
         ranking = ranker.rank(
-            rows, query_words, pair.a.encoded_text.words, others, text_problem=text_problem, with_unlisted=not spec.cap
+            rows, query_words, pair.a.encoded_text.words, others, text_phrases=text_phrases, with_unlisted=not spec.cap
         )
-        of_hit = [*phrases, *text_problem.phrases] if text_problem else phrases
+        of_hit = [*phrases, *text_phrases.phrases]
         distinct_hit = _leave_out_phrases_of(
             [other.a for other in pairs if other is not pair], ranking.distinct_hit, of_hit
         )
@@ -77,6 +77,16 @@ def explain_query_page(
         )
         reasons.append(HitReasons(common, distinct, match=match, passage=passage))
     return reasons
+
+
+def _rank_text_phrases(pairs: Sequence[SidePair], problem: PairProblem) -> list[TextPhrases]:
+    """Return the phrases that only the texts show, with their odds, for each hit."""
+    built = build_page_text_problem(pairs, problem)
+    if built is None:
+        return [TextPhrases((), np.zeros(0))] * len(pairs)
+    text_problem, rows_by_hit = built
+    odds = compute_distinct_odds(text_problem, "b")
+    return [TextPhrases(text_problem.phrases[rows], odds[rows]) for rows in rows_by_hit]
 
 
 def _leave_out_phrases_of(sides: Sequence[ResolvedSide], ranked: RankedList, phrases: Sequence[str]) -> RankedList:

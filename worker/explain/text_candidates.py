@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,12 @@ from worker.explain.split_phrases import SplitPhrases
 from worker.methods.base import PairProblem, SideFeatures
 from worker.methods.phrase_ranking import ReaderOdds
 from worker.solver.subgraph import Flags, Floats, Indices
+
+_MEASURED = (
+    "is_salient", "count", "document_count", "bm25", "topic_cosine", "text_length", "whole_share", "never_whole",
+    "earliness", "title_share", "word_count",
+)  # fmt: skip
+"""The features that ``_build_side_features`` measures."""
 
 
 def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | None:
@@ -56,26 +63,39 @@ def build_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | No
     return text_problem if kept else None
 
 
-def build_hit_text_problem(pair: SidePair, problem: PairProblem) -> PairProblem | None:
-    """Return the features of the phrases of a hit's text beyond those of the problem; None without any.
+def build_page_text_problem(pairs: Sequence[SidePair], problem: PairProblem) -> tuple[PairProblem, list[slice]] | None:
+    """Return the features of the phrases of the hits' texts beyond the candidates, stacked, and the rows of each hit.
 
-    Side a of the pair is the hit, side b a query. Phrases with a word of the query set no hit apart, so nothing is
-    measured of the query.
+    None without any phrase. Side a of each pair is a hit, side b the query. Phrases with a word of the query set no hit
+    apart, so nothing is measured of the query.
     """
-    known = set(pair.candidates.phrases)
-    phrases = [phrase for phrase in pair.a.text_phrases if phrase not in known]
-    if not phrases:
+    known_by_hit = [set(pair.candidates.phrases) for pair in pairs]
+    words_by_hit = [
+        SplitPhrases([phrase for phrase in pair.a.text_phrases if phrase not in known])
+        for pair, known in zip(pairs, known_by_hit, strict=True)
+    ]
+    words = SplitPhrases([phrase for own in words_by_hit for phrase in own.phrases])
+    if not words.phrases:
         return None
-    model, words = pair.a.reader.model, SplitPhrases(phrases)
-    return PairProblem(
-        phrases=phrases,
-        a=_build_side_features(pair.a, words, _TopicDirections(model, words)),
-        b=SideFeatures(is_salient=np.zeros(len(phrases), dtype=bool)),
+    model = pairs[0].a.reader.model
+    features = [
+        _build_side_features(pair.a, own, _TopicDirections(model, own))
+        for pair, own in zip(pairs, words_by_hit, strict=True)
+    ]
+    stacked: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in features]) for name in _MEASURED}
+    is_open = [_is_of_document(pair, own.phrases) for pair, own in zip(pairs, words_by_hit, strict=True)]
+    ends = np.cumsum([0, *(len(own.phrases) for own in words_by_hit)]).tolist()
+    text_problem = PairProblem(
+        phrases=words.phrases,
+        is_stacked=True,
+        a=SideFeatures(**stacked),
+        b=SideFeatures(is_salient=np.zeros(len(words.phrases), dtype=bool)),
         parameters=problem.parameters,
-        document_frequency=_look_up_frequency(model, phrases, _is_of_document(pair, phrases)),
+        document_frequency=_look_up_frequency(model, words.phrases, np.concatenate(is_open)),
         specificity=measure_phrase_specificity(model, words),
         corpus_size=problem.corpus_size,
     )
+    return text_problem, list(map(slice, ends, ends[1:]))
 
 
 def _is_of_document(pair: SidePair, phrases: Sequence[str]) -> Flags:

@@ -62,6 +62,14 @@ def rank_for_query(
     return ranker.rank(slice(0, len(problem.phrases)), asked.tokens, hit.tokens)
 
 
+class TextPhrases(NamedTuple):
+    """Phrases that only the text of a hit shows."""
+
+    phrases: Sequence[str]
+    distinct_odds: Floats
+    """Odds that a reader keeps each as distinct of the hit, (P,)."""
+
+
 class QueryRanker:
     """Ranks the candidates of one query and one hit or, stacked, of several hits, each by its rows."""
 
@@ -74,8 +82,7 @@ class QueryRanker:
         self._is_shared = problem.is_shared
         common = self._is_shared | (hit.is_salient & ((noise <= MAX_NOISE) | (asked.partial_match >= 1)))
         self._common = common & problem.is_candidate & ~is_pair
-        self._query_side = query_side
-        self._distinct_odds = _compute_distinct_odds(problem, query_side)
+        self._distinct_odds = compute_distinct_odds(problem, query_side)
         if evidence is None:
             is_implied = self._common & ~self._is_shared
             odds = ReaderOdds(problem).compute_common_odds(is_implied, np.zeros(len(problem.phrases)))
@@ -97,12 +104,12 @@ class QueryRanker:
         hit_words: Sequence[str],
         excluded: Flags | None = None,
         *,
-        text_problem: PairProblem | None = None,
+        text_phrases: TextPhrases | None = None,
         with_unlisted: bool = True,
     ) -> QueryRanking:
         """Return the lists of one hit, as indices into its rows.
 
-        ``excluded`` flags those of its phrases that are not to be distinct of it; ``text_problem`` has phrases of its
+        ``excluded`` flags those of its phrases that are not to be distinct of it; ``text_phrases`` are phrases of its
         text that may be, too; ``with_unlisted`` is that of ``rank_distinct_by_odds``.
         """
         phrases, common = self._phrases[rows], self._common[rows]
@@ -118,11 +125,10 @@ class QueryRanker:
             distinct_hit &= ~excluded
         distinct_query = self._in_query[rows] & ~common & self._is_noise[rows]
         of_hit, odds = phrases, self._distinct_odds[rows]
-        if text_problem is not None:
-            text_hit = text_problem.b if self._query_side == "a" else text_problem.a
-            of_hit = [*phrases, *text_problem.phrases]
-            distinct_hit = np.concatenate([distinct_hit, text_hit.is_salient])
-            odds = np.concatenate([odds, _compute_distinct_odds(text_problem, self._query_side)])
+        if text_phrases is not None:
+            of_hit = [*phrases, *text_phrases.phrases]
+            distinct_hit = np.concatenate([distinct_hit, np.ones(len(text_phrases.phrases), dtype=bool)])
+            odds = np.concatenate([odds, text_phrases.distinct_odds])
         return QueryRanking(
             _rank_by_chance(phrases, common, self._is_shared[rows], self._chance[rows]),
             rank_distinct_by_odds(
@@ -137,7 +143,7 @@ class QueryRanker:
         )
 
 
-def _compute_distinct_odds(problem: PairProblem, query_side: Literal["a", "b"]) -> Floats:
+def compute_distinct_odds(problem: PairProblem, query_side: Literal["a", "b"]) -> Floats:
     """Return the odds that a reader keeps each phrase as distinct of the hit, (P,)."""
     odds = ReaderOdds(problem)
     return odds.compute_distinct_odds_b() if query_side == "a" else odds.compute_distinct_odds_a()

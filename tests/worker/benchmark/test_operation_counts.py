@@ -112,7 +112,7 @@ def test_a_page_of_a_query_costs_one_request_and_measures_all_its_hits_at_once(
     assert generated_engine.request_count - before == 1
     assert len(page.reasons) == len(specs)
     assert 0 < calls.pop("find_piece_ends") <= 2 * (len(specs) + 1)  # the title and the text of a hit at most once
-    assert calls.pop("compute_distinct_odds_a") == 1
+    assert calls.pop("compute_distinct_odds_a") == 2  # of all mined phrases, and of all that only the texts show
     # texts have vectors in two spaces, but the query's invented words are known only to the topics of the corpus
     assert calls == {"weigh_texts": 2, "look_up_phrases": 1, "measure_reservoir": 1}
 
