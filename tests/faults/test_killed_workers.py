@@ -14,7 +14,7 @@ from tests.support.faults.job_tracker import JobEndCounter, JobTracker
 from tests.support.faults.observer import ApiObserver
 from tests.support.faults.worker_killer import KillTarget, WorkerKiller
 
-JOBS = 2000 if IS_FULL_RUN else 40
+JOBS = 2000 if IS_FULL_RUN else 80
 KILL_TARGETS: tuple[KillTarget, ...] = ("process", "machine", "parent", "process", "process", "process")
 KILL_COUNT = 30 if IS_FULL_RUN else 3
 MIN_KILLS = 20 if IS_FULL_RUN else 2
