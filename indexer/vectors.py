@@ -63,6 +63,13 @@ def decode_vector(data: bytes) -> NDArray[np.float32]:
     return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
 
 
+def stack_vectors(encoded: Sequence[bytes | None]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return which of some vectors of ``encode_vector`` there are, shape (n,), and these, (n, dimensions)."""
+    numbers = [number for number, vector in enumerate(encoded) if vector]
+    rows = [decode_vector(encoded[number] or b"") for number in numbers]
+    return np.array(numbers, dtype=np.int64), np.stack(rows) if rows else np.zeros((0, 0), np.float32)
+
+
 def round_vector(data: bytes) -> bytes:
     """Return a vector of ``encode_vector`` with its numbers rounded to four digits or so.
 

@@ -29,7 +29,7 @@ from indexer.model.topic_space import PhraseVectorSums
 from indexer.model.vector_space import VectorProjection
 from indexer.runtime.document_spool import encode_document
 from indexer.segmentation.batch import CompiledModel, segment_batch
-from indexer.vectors import decode_vector
+from indexer.vectors import stack_vectors
 
 PART_BYTES = 1 << 22
 """Bytes of titles and texts of a part, unless a single document has more."""
@@ -98,10 +98,8 @@ class SliceAnalyser:
             "vector_sums": counted.topic_vectors.sums,
         }
         if self._projection is not None:
-            numbers = [number for number, document in enumerate(documents) if document.vector]
-            rows = [decode_vector(documents[number].vector or b"") for number in numbers]
-            vectors = np.stack(rows) if rows else np.zeros((0, 0), np.float32)
-            places = count_places(self._projection, np.array(numbers, dtype=np.int64), vectors, edges, len(documents))
+            numbers, vectors = stack_vectors([document.vector for document in documents])
+            places = count_places(self._projection, numbers, vectors, edges, len(documents))
             arrays |= {_PLACES + name: np.asarray(value) for name, value in places._asdict().items()}
         return arrays
 

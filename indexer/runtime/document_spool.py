@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from indexer.documents import Document
 from indexer.progress import Progress, no_progress
 from indexer.runtime.array_spill import translate_temporary_file_errors
-from indexer.vectors import decode_vector
+from indexer.vectors import stack_vectors
 
 _PROGRESS_INTERVAL = 500
 """Documents between two reports of progress."""
@@ -113,10 +113,7 @@ class DocumentSpool:
 
         The documents are counted from ``first``, shape (n,); the vectors have shape (n, dimensions).
         """
-        vectors = self._read_vector_bytes(first, stop)
-        with_vector = [number for number, vector in enumerate(vectors) if vector]
-        rows = [decode_vector(vectors[number]) for number in with_vector]
-        return np.array(with_vector, dtype=np.int64), np.stack(rows) if rows else np.zeros((0, 0), np.float32)
+        return stack_vectors(self._read_vector_bytes(first, stop))
 
     def _read_vector_bytes(self, first: int, stop: int) -> list[bytes]:
         ends = self._vector_ends.read(first, stop).tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import time
 import uuid
@@ -27,7 +26,7 @@ from indexer.engines.elasticsearch.mappings import (
     build_write_action,
     encode_source,
 )
-from indexer.engines.elasticsearch.shared_build import VALUE_CHUNK_BYTES, BuildNames, ElasticsearchJoinedBuild
+from indexer.engines.elasticsearch.shared_build import BuildNames, ElasticsearchJoinedBuild, encode_chunks
 from indexer.engines.search_types import IndexInfo
 from indexer.errors import IndexBusy, PhraseComError
 from indexer.model.phrase_model import PhraseModel
@@ -169,12 +168,11 @@ class ElasticsearchBuild(Build):
     def _save_model_and_make_meta(self, client: Any, model: PhraseModel) -> dict[str, Any]:
         """Write the model in chunks and return its entry for the ``_meta`` of the mapping."""
         data = model.to_bytes()
-        starts = range(0, len(data), VALUE_CHUNK_BYTES)
-        for number, start in enumerate(starts):
-            chunk = base64.b64encode(data[start : start + VALUE_CHUNK_BYTES]).decode("ascii")
+        chunks = encode_chunks(data)
+        for number, chunk in enumerate(chunks):
             client.index(index=self._model_index, id=str(number), document={"data": chunk})
         checksum = hashlib.sha256(data).hexdigest()
-        return {"model": {"index": self._model_index, "chunks": len(starts), "sha256": checksum}}
+        return {"model": {"index": self._model_index, "chunks": len(chunks), "sha256": checksum}}
 
     def _make_swap_actions(self) -> list[dict[str, Any]]:
         """Return the alias actions, applied atomically, that replace the current epoch by this build."""

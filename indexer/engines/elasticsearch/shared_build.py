@@ -7,7 +7,6 @@ open, so a process that was left behind can neither write to an index that is in
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ from indexer.engines.elasticsearch.mappings import build_write_action, encode_so
 from indexer.engines.joined_build import JoinedBuild
 from indexer.engines.write_order import WriteMark
 from indexer.errors import IndexBusy
+from indexer.lazy_sequences import LazySequence
 
 if TYPE_CHECKING:
     from indexer.engines.elasticsearch.engine import ElasticsearchEngine
@@ -29,6 +29,17 @@ VALUE_CHUNK_BYTES = 8_000_000
 """Bytes of a value per document, before base64; the phrase model is stored so too."""
 _MARKS = "marks"
 """Name of the value with the marks of recent writes."""
+
+
+def encode_chunks(data: bytes) -> LazySequence:
+    """Return some bytes, one chunk at least, as the texts of documents; each is encoded when it is read."""
+    starts = range(0, max(1, len(data)), VALUE_CHUNK_BYTES)
+
+    def encode_chunk(number: int) -> str:
+        start = starts[number]
+        return base64.b64encode(data[start : start + VALUE_CHUNK_BYTES]).decode("ascii")
+
+    return LazySequence(len(starts), encode_chunk)
 
 
 class BuildNames(NamedTuple):
@@ -84,10 +95,9 @@ class ElasticsearchJoinedBuild(JoinedBuild):
         return marked
 
     def put_value(self, name: str, data: bytes) -> None:
-        count = max(1, math.ceil(len(data) / VALUE_CHUNK_BYTES))
-        for number in range(count):
-            chunk = data[number * VALUE_CHUNK_BYTES : (number + 1) * VALUE_CHUNK_BYTES]
-            body = {"data": base64.b64encode(chunk).decode("ascii"), "chunks": count}
+        chunks = encode_chunks(data)
+        for number, chunk in enumerate(chunks):
+            body = {"data": chunk, "chunks": len(chunks)}
             try:
                 with self._connection.translate_errors():
                     self._connection.client.index(
